@@ -1,0 +1,5 @@
+//! Link settings for a Node addon on each platform.
+
+fn main() {
+    napi_build::setup();
+}

@@ -1,0 +1,9 @@
+//! The client side of the [Agent Client Protocol](https://agentclientprotocol.com): the connection, ownership of the
+//! agent's process tree, and the security floor. Knows nothing of JavaScript.
+#![warn(missing_docs)]
+
+pub mod error;
+pub mod process;
+pub mod services;
+pub mod text;
+pub mod wire;

@@ -1,0 +1,1 @@
+//! Launching the agent and owning its process tree.

@@ -1,0 +1,1 @@
+//! What the client does on behalf of the agent: the permission floor, files, terminals.

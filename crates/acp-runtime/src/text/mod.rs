@@ -1,0 +1,1 @@
+//! Text from the agent: sanitising, bounding, redaction, recovery of JSON from prose.
