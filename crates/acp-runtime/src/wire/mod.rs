@@ -1,1 +1,19 @@
 //! Bytes and JSON-RPC: framing, the envelope, and the one place that imports the schema crate.
+//!
+//! Decoding is tolerant in three steps: the envelope here, which keeps ids, params and results as raw JSON; the official
+//! schema type, where one is needed ([`schema`]); and the raw value, which the host still gets when the type does not fit.
+//! Nothing in this module does I/O.
+
+pub mod chunk;
+pub mod encode;
+pub mod envelope;
+pub mod frame;
+pub mod schema;
+mod text;
+
+pub use envelope::{Frame, Message, Noise};
+pub use frame::{Line, LineSplitter};
+pub use text::Text;
+
+/// The longest line accepted by default, in bytes (32 MiB).
+pub const DEFAULT_MAX_LINE_BYTES: usize = 32 * 1024 * 1024;
