@@ -3,10 +3,7 @@
 //! Most lines of a turn are `session/update` notifications with one text block. They are recognised here with a single
 //! borrowed parse; every other line, and every chunk with members that this pass does not keep, takes the general path.
 
-use std::fmt;
-
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
-
+use super::object::object;
 use super::text::Text;
 
 /// Which stream a chunk belongs to.
@@ -64,47 +61,6 @@ pub fn decode(line: &str) -> Option<Chunk<'_>> {
         message_id: update.message_id,
         complete: !(params.extra || update.extra || content.extra),
     })
-}
-
-/// A struct of optional members read from an object: the last of a repeated member wins, others set `extra`.
-macro_rules! object {
-    ($name:ident { $($key:literal => $field:ident : $type:ty),+ $(,)? }) => {
-        #[derive(Default)]
-        struct $name<'a> {
-            $($field: Option<$type>,)+
-            extra: bool,
-            lifetime: std::marker::PhantomData<&'a ()>,
-        }
-
-        impl<'de: 'a, 'a> Deserialize<'de> for $name<'a> {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                struct Members;
-                impl<'de> Visitor<'de> for Members {
-                    type Value = $name<'de>;
-
-                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                        f.write_str("an object")
-                    }
-
-                    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                        type This<'a> = $name<'a>;
-                        let mut this = This::default();
-                        while let Some(key) = map.next_key::<Text<'de>>()? {
-                            match &*key {
-                                $($key => this.$field = map.next_value()?,)+
-                                _ => {
-                                    map.next_value::<IgnoredAny>()?;
-                                    this.extra = true;
-                                }
-                            }
-                        }
-                        Ok(this)
-                    }
-                }
-                deserializer.deserialize_map(Members)
-            }
-        }
-    };
 }
 
 object!(Notification { "jsonrpc" => version: Text<'a>, "method" => method: Text<'a>, "params" => params: Params<'a> });

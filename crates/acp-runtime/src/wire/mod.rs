@@ -8,8 +8,10 @@ pub mod chunk;
 pub mod encode;
 pub mod envelope;
 pub mod frame;
+mod object;
 pub mod schema;
 mod text;
+pub mod update;
 
 pub use envelope::{Frame, Message, Noise};
 pub use frame::{Line, LineSplitter};

@@ -1,0 +1,170 @@
+//! The table of our calls that wait for a response. No I/O; the connection's task owns it.
+
+use std::collections::HashMap;
+
+use serde_json::value::RawValue;
+use tokio::time::Instant;
+
+use crate::error::{Error, Phase, Result};
+
+/// Receives the outcome of a call, in wire order, on the connection's task. Must not block.
+pub type Reply = Box<dyn FnOnce(Result<Box<RawValue>>) + Send>;
+
+/// What the connection does with a result before the caller hears of it.
+#[derive(Debug)]
+pub enum Effect<S> {
+    /// Nothing.
+    None,
+    /// The result names a new session (`session/new`, `session/fork`), which starts with this state.
+    OpenSession(Box<S>),
+    /// The session given by its id was registered before the call (`session/load`, `session/resume`): its replay is over,
+    /// or it is dropped again when the call failed.
+    SessionReady(String),
+    /// The response ends the running turn of this session.
+    EndTurn(String),
+    /// The session is closed or deleted.
+    CloseSession(String),
+}
+
+/// One waiting call.
+pub struct Waiting<S> {
+    /// The method, for messages.
+    pub method: String,
+    /// What the runtime is doing meanwhile.
+    pub phase: Phase,
+    /// When it is given up.
+    pub deadline: Option<Instant>,
+    /// What happens on success, before `reply`.
+    pub effect: Effect<S>,
+    /// Who waits. `None`: nobody any more; the late response is discarded.
+    pub reply: Option<Reply>,
+    /// Whether its bytes may have reached the agent.
+    pub written: bool,
+}
+
+/// Calls by their id. Ids are handed out by [`crate::connection`], increasing and never reused.
+pub struct Pending<S> {
+    calls: HashMap<u64, Waiting<S>>,
+}
+
+impl<S> Default for Pending<S> {
+    fn default() -> Self {
+        Self { calls: HashMap::new() }
+    }
+}
+
+impl<S> Pending<S> {
+    /// Adds a call.
+    pub fn register(&mut self, id: u64, call: Waiting<S>) {
+        self.calls.insert(id, call);
+    }
+
+    /// Takes the call that a response answers.
+    pub fn complete(&mut self, id: u64) -> Option<Waiting<S>> {
+        self.calls.remove(&id)
+    }
+
+    /// Lets the caller go; the entry stays, so that the late response is recognised (rule C51).
+    pub fn abandon(&mut self, id: u64) -> Option<Reply> {
+        self.calls.get_mut(&id).and_then(|call| {
+            call.deadline = None;
+            call.reply.take()
+        })
+    }
+
+    /// The nearest deadline.
+    pub fn next_deadline(&self) -> Option<Instant> {
+        self.calls.values().filter_map(|c| c.deadline).min()
+    }
+
+    /// Ids whose deadline has passed.
+    pub fn expired(&self, now: Instant) -> Vec<u64> {
+        self.calls.iter().filter(|(_, c)| c.deadline.is_some_and(|d| d <= now)).map(|(id, _)| *id).collect()
+    }
+
+    /// The call with this id.
+    pub fn get_mut(&mut self, id: u64) -> Option<&mut Waiting<S>> {
+        self.calls.get_mut(&id)
+    }
+
+    /// Whether a call is waiting whose effect opens a session with an id that is not known yet.
+    pub fn opens_session(&self) -> bool {
+        self.calls.values().any(|c| matches!(c.effect, Effect::OpenSession(_)))
+    }
+
+    /// Methods that somebody waits for.
+    pub fn methods(&self) -> Vec<&str> {
+        self.calls.values().filter(|c| c.reply.is_some()).map(|c| c.method.as_str()).collect()
+    }
+
+    /// Takes every call, to fail it.
+    pub fn drain(&mut self) -> Vec<Waiting<S>> {
+        self.calls.drain().map(|(_, call)| call).collect()
+    }
+
+    /// Number of entries, abandoned ones included.
+    pub fn len(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+}
+
+impl<S> Waiting<S> {
+    /// Tells the caller.
+    pub fn answer(&mut self, outcome: Result<Box<RawValue>>) {
+        if let Some(reply) = self.reply.take() {
+            reply(outcome.map_err(|e: Error| e.in_phase(self.phase)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorCode;
+    use proptest::prelude::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::Arc;
+
+    fn call(answers: &Arc<AtomicUsize>) -> Waiting<()> {
+        let answers = Arc::clone(answers);
+        Waiting {
+            method: "m".into(),
+            phase: Phase::Session,
+            deadline: None,
+            effect: Effect::None,
+            reply: Some(Box::new(move |_| {
+                answers.fetch_add(1, Ordering::SeqCst);
+            })),
+            written: true,
+        }
+    }
+
+    proptest! {
+        /// Whatever order responses, aborts and the end come in, every caller is answered exactly once.
+        #[test]
+        fn every_call_is_answered_exactly_once(steps in proptest::collection::vec((0u8..3, 0u64..8), 0..60)) {
+            let answers = Arc::new(AtomicUsize::new(0));
+            let mut pending = Pending::default();
+            for id in 0..8 {
+                pending.register(id, call(&answers));
+            }
+            for (step, id) in steps {
+                let failure = || Err(Error::new(ErrorCode::Aborted, "x"));
+                match step {
+                    0 => if let Some(mut call) = pending.complete(id) { call.answer(failure()) },
+                    1 => if let Some(reply) = pending.abandon(id) { reply(failure()) },
+                    _ => if let Some(mut call) = pending.complete(id) { call.answer(failure()); call.answer(failure()) },
+                }
+            }
+            for mut call in pending.drain() {
+                call.answer(Err(Error::new(ErrorCode::AgentExited, "x")));
+            }
+            prop_assert_eq!(answers.load(Ordering::SeqCst), 8);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! What the host side implements: the questions that only a host can answer.
+//!
+//! Every default denies. The connection calls these on its own task and awaits the futures elsewhere, so a slow host
+//! stalls nothing but the request it is asked about. A future that is dropped means that the question is moot: the turn was
+//! cancelled, the agent took the request back, or the connection ended.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use serde_json::value::RawValue;
+
+use crate::error::ExitFacts;
+use crate::wire::encode::Answer;
+
+/// A boxed future, as trait objects need it.
+pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// An agent's request for permission (`session/request_permission`), as the host sees it.
+#[derive(Clone, Debug)]
+pub struct PermissionRequest {
+    /// The session that asks.
+    pub session_id: String,
+    /// The request's parameters in the agent's own JSON.
+    pub params: Box<RawValue>,
+    /// What is known of the tool call: every `tool_call` and update merged, in one JSON object.
+    pub tool_call: Box<RawValue>,
+}
+
+/// The host's decision. The runtime checks that a chosen option was offered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PermissionDecision {
+    /// Allow this one call: the only `allow_once` option, or denied when there is none or more than one.
+    AllowOnce,
+    /// Choose an option by its id.
+    Select(String),
+    /// Deny: `reject_once` where offered, else `cancelled`. Never an `*_always` option.
+    Deny,
+    /// Answer `cancelled`.
+    Cancel,
+}
+
+/// The host of a connection.
+pub trait Host: Send + Sync + 'static {
+    /// Decides a permission request. Absent, late or failing means [`PermissionDecision::Deny`].
+    fn permission(&self, request: PermissionRequest) -> BoxFuture<PermissionDecision> {
+        let _ = request;
+        Box::pin(std::future::ready(PermissionDecision::Deny))
+    }
+
+    /// Decides a file write inside the jail, after every check of the jail passed. Asked only where writes are enabled.
+    fn allow_write(&self, session_id: &str, path: &str) -> BoxFuture<bool> {
+        let _ = (session_id, path);
+        Box::pin(std::future::ready(false))
+    }
+
+    /// Decides a command that the agent wants to run in a terminal. Asked only where terminals are enabled.
+    fn allow_command(&self, session_id: &str, params: &RawValue) -> BoxFuture<bool> {
+        let _ = (session_id, params);
+        Box::pin(std::future::ready(false))
+    }
+
+    /// Answers a form or URL elicitation. Asked only where elicitation is enabled.
+    fn elicitation(&self, session_id: Option<&str>, params: &RawValue) -> BoxFuture<Answer> {
+        let _ = (session_id, params);
+        Box::pin(std::future::ready(Ok(cancelled_elicitation())))
+    }
+
+    /// Answers an extension request (`_…`). `None`: not known, answered −32601.
+    fn extension_request(
+        &self,
+        session_id: Option<&str>,
+        method: &str,
+        params: Option<&RawValue>,
+    ) -> Option<BoxFuture<Answer>> {
+        let _ = (session_id, method, params);
+        None
+    }
+
+    /// A notification that no session owns: extensions, `elicitation/complete`.
+    fn notification(&self, method: &str, params: Option<&RawValue>) {
+        let _ = (method, params);
+    }
+
+    /// The connection ended; nothing follows.
+    fn closed(&self, exit: &ExitFacts) {
+        let _ = exit;
+    }
+}
+
+/// The host that denies everything: the read-only posture of a one-shot ask.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DenyAll;
+
+impl Host for DenyAll {}
+
+fn cancelled_elicitation() -> Box<RawValue> {
+    // The text is a constant and valid JSON; the fallback is never taken.
+    RawValue::from_string(r#"{"action":"cancel"}"#.to_owned()).unwrap_or_else(|_| RawValue::NULL.to_owned())
+}

@@ -1,0 +1,75 @@
+//! `session/update` notifications in general: the session, the tag, and the members that the runtime itself reads.
+
+use serde_json::value::RawValue;
+
+use super::object::object;
+use super::text::Text;
+
+object!(Notification { "jsonrpc" => version: Text<'a>, "method" => method: Text<'a>, "params" => params: UpdateParams<'a> });
+object!(UpdateParams { "sessionId" => session_id: Text<'a>, "update" => update: &'a RawValue });
+object!(Update {
+    "sessionUpdate" => tag: Text<'a>,
+    "toolCallId" => tool_call_id: Text<'a>,
+    "title" => title: &'a RawValue,
+    "kind" => kind: &'a RawValue,
+    "status" => status: &'a RawValue,
+    "rawInput" => raw_input: &'a RawValue,
+    "rawOutput" => raw_output: &'a RawValue,
+    "content" => content: &'a RawValue,
+    "locations" => locations: &'a RawValue,
+    "messageId" => message_id: &'a RawValue,
+    "entries" => entries: &'a RawValue,
+    "plan" => plan: &'a RawValue,
+});
+object!(Block { "type" => kind: Text<'a>, "text" => text: Text<'a> });
+
+/// Reads a `session/update` notification in one pass: its session and its update as raw JSON. `None`: something else.
+pub fn decode(line: &str) -> Option<(Text<'_>, &RawValue)> {
+    let notification: Notification<'_> = serde_json::from_str(line).ok()?;
+    if notification.extra || *notification.version? != *"2.0" || *notification.method? != *"session/update" {
+        return None;
+    }
+    let params = notification.params?;
+    Some((params.session_id?, params.update?))
+}
+
+/// Reads the parameters of a `session/update`.
+pub fn params(params: &RawValue) -> Option<(Text<'_>, &RawValue)> {
+    let params: UpdateParams<'_> = serde_json::from_str(params.get()).ok()?;
+    Some((params.session_id?, params.update?))
+}
+
+/// A string member, `None` for null, absent and anything that is no string.
+pub(crate) fn string(raw: Option<&RawValue>) -> Option<Text<'_>> {
+    raw.and_then(|raw| serde_json::from_str(raw.get()).ok())
+}
+
+/// Reads the members of an update that the runtime looks at. `None`: not an object, or without a tag.
+pub(crate) fn peek(update: &RawValue) -> Option<Update<'_>> {
+    let update: Update<'_> = serde_json::from_str(update.get()).ok()?;
+    update.tag.is_some().then_some(update)
+}
+
+/// The text of a content block, if it is a text block.
+pub(crate) fn block_text(content: Option<&RawValue>) -> Option<Text<'_>> {
+    let block: Block<'_> = serde_json::from_str(content?.get()).ok()?;
+    if *block.kind? == *"text" { block.text } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn session_and_update_are_read_and_other_messages_are_not() {
+        let line = r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"t","title":null,"rawInput":{"a":1}}}}"#;
+        let (session, update) = decode(line).unwrap();
+        assert_eq!(&*session, "s");
+        let update = peek(update).unwrap();
+        assert_eq!((&**update.tag.as_ref().unwrap(), update.raw_input.unwrap().get()), ("tool_call", r#"{"a":1}"#));
+        assert!(string(update.title).is_none());
+        assert!(decode(&line.replace("session/update", "session/x")).is_none());
+        assert!(decode(&line.replace(r#""jsonrpc""#, r#""id":4,"jsonrpc""#)).is_none());
+        assert!(decode("{}").is_none());
+    }
+}
