@@ -7,29 +7,32 @@
 use std::future::Future;
 use std::pin::Pin;
 
+use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::error::ExitFacts;
+use crate::services::permission::PermissionOption;
 use crate::wire::encode::Answer;
 
 /// A boxed future, as trait objects need it.
 pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// An agent's request for permission (`session/request_permission`), as the host sees it.
-#[derive(Clone, Debug)]
+/// An agent's request for permission (`session/request_permission`), as the host sees it: cleaned and bounded.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct PermissionRequest {
     /// The session that asks.
     pub session_id: String,
-    /// The request's parameters in the agent's own JSON.
-    pub params: Box<RawValue>,
-    /// What is known of the tool call: every `tool_call` and update merged, in one JSON object.
-    pub tool_call: Box<RawValue>,
+    /// What is known of the tool call: every `tool_call`, every update and the request itself, merged.
+    pub tool_call: serde_json::Value,
+    /// The options, in the agent's order; those of unknown kind included.
+    pub options: Vec<PermissionOption>,
 }
 
 /// The host's decision. The runtime checks that a chosen option was offered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PermissionDecision {
-    /// Allow this one call: the only `allow_once` option, or denied when there is none or more than one.
+    /// Allow this one call: the only `allow_once` option; denied when there is none or more than one.
     AllowOnce,
     /// Choose an option by its id.
     Select(String),

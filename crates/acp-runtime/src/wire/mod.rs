@@ -10,6 +10,7 @@ pub mod envelope;
 pub mod frame;
 mod object;
 pub mod schema;
+pub mod rpc_error;
 mod text;
 pub mod update;
 

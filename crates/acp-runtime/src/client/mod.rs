@@ -1,0 +1,309 @@
+//! The facade: one agent, launched, initialised, used and ended.
+
+mod handshake;
+mod process;
+mod requests;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tokio::sync::OnceCell;
+
+pub use handshake::{AgentFacts, Authenticate, HandshakeOptions};
+pub use requests::SessionRequest;
+
+use crate::capabilities::Offers;
+use crate::connection::{CallOptions, Connection, NoServices, Options, Redact, Services, Transport};
+use crate::diagnostics;
+use crate::error::{Error, ErrorCode, ExitFacts, Phase, Result};
+use crate::pending::{Effect, Reply};
+use crate::port::Host;
+use crate::process::{Ladder, LaunchSpec, ProcessTree, spawn};
+use crate::services::permission::Floor;
+use crate::session::{SessionSpec, TurnOptions, TurnReply};
+use crate::text::redact::Redactor;
+use crate::trace::Tap;
+use crate::wire::DEFAULT_MAX_LINE_BYTES;
+
+/// How long a running turn may take to end when the client is closed, before stdin is closed under it.
+const DEFAULT_TURN_GRACE: Duration = Duration::from_millis(500);
+
+/// Everything that a launch can be told.
+#[derive(Clone)]
+pub struct LaunchOptions {
+    /// The process.
+    pub spec: LaunchSpec,
+    /// What the client is called; goes into `initialize`.
+    pub client_info: Value,
+    /// What the host offers.
+    pub offers: Offers,
+    /// `_meta` of the client's capabilities, for extensions.
+    pub capabilities_meta: Option<Value>,
+    /// The handshake.
+    pub handshake: HandshakeOptions,
+    /// Sign in right after the handshake.
+    pub authenticate: Option<Authenticate>,
+    /// Which permission options the host may choose.
+    pub floor: Floor,
+    /// The longest line accepted, in bytes.
+    pub max_line_bytes: usize,
+    /// Sees every frame.
+    pub tap: Option<Tap>,
+    /// Files and terminals, where they are offered.
+    pub services: Arc<dyn Services>,
+}
+
+impl LaunchOptions {
+    /// A launch that offers nothing and keeps every default.
+    pub fn new(spec: LaunchSpec) -> Self {
+        Self {
+            spec,
+            client_info: serde_json::json!({
+                "name": "fusion-acp-runtime",
+                "title": "Fusion ACP Runtime",
+                "version": env!("CARGO_PKG_VERSION"),
+            }),
+            offers: Offers::default(),
+            capabilities_meta: None,
+            handshake: HandshakeOptions::default(),
+            authenticate: None,
+            floor: Floor::OnceOnly,
+            max_line_bytes: DEFAULT_MAX_LINE_BYTES,
+            tap: None,
+            services: Arc::new(NoServices),
+        }
+    }
+}
+
+/// How a client is ended.
+#[derive(Clone, Copy, Debug)]
+pub struct CloseOptions {
+    /// How long running turns may take to end.
+    pub turn_grace: Duration,
+    /// The steps after stdin is closed.
+    pub ladder: Ladder,
+}
+
+impl Default for CloseOptions {
+    fn default() -> Self {
+        Self { turn_grace: DEFAULT_TURN_GRACE, ladder: Ladder::default() }
+    }
+}
+
+impl CloseOptions {
+    /// At once, without asking.
+    pub const IMMEDIATE: Self = Self { turn_grace: Duration::ZERO, ladder: Ladder::IMMEDIATE };
+}
+
+/// How a client ended.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExitInfo {
+    /// How the agent's own process ended.
+    #[serde(flatten)]
+    pub exit: ExitFacts,
+    /// Processes that the operating system refused to end; normally none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub survivors: Vec<u32>,
+}
+
+struct Inner {
+    connection: Connection,
+    tree: Arc<ProcessTree>,
+    facts: AgentFacts,
+    ended: Arc<OnceCell<ExitInfo>>,
+}
+
+/// One agent. Cheap to clone; when the last clone is dropped without [`Client::close`], the whole tree is killed.
+#[derive(Clone)]
+pub struct Client(Arc<Inner>);
+
+impl Client {
+    /// Starts the agent, shakes hands, and signs in where that was asked for. Whatever fails, no process is left when the
+    /// error arrives.
+    pub async fn launch(options: LaunchOptions, host: Arc<dyn Host>) -> Result<Self> {
+        Self::launch_with(options, host, |_| {}).await
+    }
+
+    /// The same, telling the process's id as soon as it is known.
+    pub async fn launch_with(
+        options: LaunchOptions,
+        host: Arc<dyn Host>,
+        started: impl FnOnce(&Arc<ProcessTree>),
+    ) -> Result<Self> {
+        let redact = redactor(&options.spec);
+        let mut spec = options.spec.clone();
+        spec.redact = Some(Arc::clone(&redact));
+        let spawned = spawn(&spec).map_err(|e| e.in_phase(Phase::Spawn))?;
+        started(&spawned.tree);
+        let tree = Arc::clone(&spawned.tree);
+        let transport = Transport {
+            reader: Box::new(spawned.stdout),
+            writer: Box::new(spawned.stdin),
+            process: Arc::new(process::Adapter(Arc::clone(&tree))),
+        };
+        let connection = Connection::start(
+            transport,
+            host,
+            Options {
+                offers: options.offers,
+                floor: options.floor,
+                max_line_bytes: options.max_line_bytes,
+                redact,
+                tap: options.tap.clone(),
+                services: Arc::clone(&options.services),
+            },
+        );
+        match handshake::run(&connection, &tree, &options).await {
+            Ok(facts) => {
+                let inner = Inner { connection, tree, facts, ended: Arc::new(OnceCell::new()) };
+                let client = Self(Arc::new(inner));
+                client.sweep_after_end();
+                Ok(client)
+            }
+            Err(mut error) => {
+                connection.wind_down(Duration::ZERO).await;
+                let ladder = Ladder { eof_grace: Duration::from_millis(300), ..Ladder::default() };
+                tree.shutdown(ladder).await;
+                let tail = tree.stderr().tail();
+                let details = error.details_mut();
+                if details.stderr_tail.is_none() && !tail.trim().is_empty() {
+                    details.stderr_tail = Some(tail);
+                }
+                connection.stop(Error::new(ErrorCode::ClientClosed, "the launch failed"));
+                Err(error)
+            }
+        }
+    }
+
+    /// An agent that ends by itself leaves nothing behind either.
+    fn sweep_after_end(&self) {
+        let (tree, ended) = (Arc::clone(&self.0.tree), Arc::clone(&self.0.ended));
+        // Holds neither the client nor its connection, so that dropping them still ends the agent.
+        tokio::spawn(async move {
+            tree.exited().await;
+            let ladder = Ladder { eof_grace: Duration::ZERO, ..Ladder::default() };
+            ended.get_or_init(|| finish(&tree, ladder)).await;
+        });
+    }
+
+    /// The agent's process id.
+    pub fn pid(&self) -> u32 {
+        self.0.tree.pid()
+    }
+
+    /// What the agent said in `initialize`.
+    pub fn facts(&self) -> &AgentFacts {
+        &self.0.facts
+    }
+
+    /// The connection.
+    pub fn connection(&self) -> &Connection {
+        &self.0.connection
+    }
+
+    /// The process tree.
+    pub fn tree(&self) -> &Arc<ProcessTree> {
+        &self.0.tree
+    }
+
+    /// The end of the agent's stderr so far, redacted.
+    pub fn stderr(&self) -> String {
+        self.0.tree.stderr().tail()
+    }
+
+    /// Counters and samples of the wire.
+    pub fn diagnostics(&self) -> diagnostics::Snapshot {
+        self.0.connection.diagnostics().snapshot()
+    }
+
+    /// Opens a session. `reply` runs in wire order, before anything that the session tells its outbox.
+    pub fn new_session_with(&self, request: &SessionRequest, spec: SessionSpec, reply: Reply) -> u64 {
+        self.open("session/new", None, request, spec, reply)
+    }
+
+    /// Opens, loads, resumes or forks a session; `method` is the protocol's name of that, `id` the session it starts from.
+    pub fn open(
+        &self,
+        method: &str,
+        id: Option<&str>,
+        request: &SessionRequest,
+        spec: SessionSpec,
+        reply: Reply,
+    ) -> u64 {
+        let params = match request.params(method, id, &self.0.facts.capabilities) {
+            Ok(params) => params,
+            Err(error) => {
+                reply(Err(error.in_phase(Phase::Session)));
+                return 0;
+            }
+        };
+        let options = match (method, id) {
+            ("session/load" | "session/resume", Some(id)) => CallOptions {
+                phase: Phase::Session,
+                timeout: request.timeout,
+                effect: Effect::SessionReady(id.to_owned()),
+                register: Some((id.to_owned(), spec, method == "session/load")),
+            },
+            _ => CallOptions {
+                phase: Phase::Session,
+                timeout: request.timeout,
+                effect: Effect::OpenSession(Box::new(spec)),
+                register: None,
+            },
+        };
+        self.0.connection.call_with(method, Some(params), options, reply)
+    }
+
+    /// Starts a turn with these content blocks. `reply` runs in wire order, after everything the turn told its outbox.
+    pub fn prompt_with(&self, session_id: &str, blocks: &RawValue, options: TurnOptions, reply: TurnReply) -> u64 {
+        match requests::prompt_params(session_id, blocks, &self.0.facts.capabilities) {
+            Ok(params) => self.0.connection.prompt_with(session_id, params, options, reply),
+            Err(error) => {
+                reply(Err(error.in_phase(Phase::Prompt)));
+                0
+            }
+        }
+    }
+
+    /// Signs in with one of the agent's own methods.
+    pub async fn authenticate(&self, options: &Authenticate) -> Result<Option<String>> {
+        handshake::authenticate(&self.0.connection, &self.0.facts, options).await
+    }
+
+    /// Ends the agent: cancels turns, closes stdin, then climbs the ladder. Resolves when the whole tree is gone. May be
+    /// called again, and by several callers at once; the first call's options count.
+    pub async fn close(&self, options: CloseOptions) -> ExitInfo {
+        self.0.connection.wind_down(options.turn_grace).await;
+        let info = self.0.ended.get_or_init(|| finish(&self.0.tree, options.ladder)).await.clone();
+        self.0.connection.stop(Error::new(ErrorCode::ClientClosed, "the ACP client was closed"));
+        info
+    }
+
+    /// Resolves when the whole tree is gone, whoever ended it.
+    pub async fn closed(&self) -> ExitInfo {
+        let ladder = Ladder::default();
+        let (tree, ended) = (&self.0.tree, &self.0.ended);
+        tree.exited().await;
+        ended.get_or_init(|| finish(tree, ladder)).await.clone()
+    }
+
+    /// Kills the whole tree, now and synchronously.
+    pub fn kill(&self) {
+        self.0.tree.kill();
+    }
+}
+
+async fn finish(tree: &ProcessTree, ladder: Ladder) -> ExitInfo {
+    let report = tree.shutdown(ladder).await;
+    ExitInfo { exit: report.exit, survivors: report.survivors }
+}
+
+/// Masks the secrets that the host named, and whatever looks like one.
+fn redactor(spec: &LaunchSpec) -> Redact {
+    let redactor = Redactor::new(&spec.secrets);
+    Arc::new(move |text: &str| redactor.redact(text).into_owned())
+}

@@ -1,0 +1,177 @@
+//! Parameters of the session methods, checked here so that a mistake never reaches the wire.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::capabilities::{AgentCapabilities, Gate};
+use crate::error::{Error, ErrorCode, Result};
+use crate::wire::encode;
+
+/// What a session is opened with.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SessionRequest {
+    /// The working directory: absolute (rules C8, C24).
+    pub cwd: String,
+    /// MCP servers in the protocol's shape; an empty list is sent when there are none.
+    pub mcp_servers: Vec<Value>,
+    /// More directories, absolute; only for agents that advertise them (rule C25).
+    pub additional_directories: Option<Vec<String>>,
+    /// `{mode, content}`; only for agents that advertise it (rule C29).
+    pub system_prompt: Option<Value>,
+    /// `_meta` of the call.
+    #[serde(rename = "_meta")]
+    pub meta: Option<Value>,
+    /// How long the agent may take.
+    #[serde(skip)]
+    pub timeout: Option<Duration>,
+}
+
+impl SessionRequest {
+    /// A session in `cwd` and nothing else.
+    pub fn new(cwd: impl Into<String>) -> Self {
+        Self { cwd: cwd.into(), ..Self::default() }
+    }
+
+    /// The parameters of `method`, for an agent with these capabilities.
+    pub(super) fn params(
+        &self,
+        method: &str,
+        id: Option<&str>,
+        capabilities: &AgentCapabilities,
+    ) -> Result<Box<RawValue>> {
+        absolute("cwd", &self.cwd)?;
+        for server in &self.mcp_servers {
+            check_mcp_server(server, capabilities)?;
+        }
+        let mut params = json!({ "cwd": self.cwd, "mcpServers": self.mcp_servers });
+        if let Some(id) = id {
+            params["sessionId"] = json!(id);
+        }
+        if let Some(directories) = &self.additional_directories {
+            needs(capabilities, Gate::Marker("/sessionCapabilities/additionalDirectories"), "additionalDirectories")?;
+            for directory in directories {
+                absolute("additionalDirectories", directory)?;
+            }
+            params["additionalDirectories"] = json!(directories);
+        }
+        if let Some(prompt) = &self.system_prompt {
+            check_system_prompt(prompt, capabilities)?;
+            params["systemPrompt"] = prompt.clone();
+        }
+        if let Some(meta) = self.meta.as_ref().filter(|m| m.as_object().is_some_and(|m| !m.is_empty())) {
+            params["_meta"] = meta.clone();
+        }
+        tracing::debug!(target: "acp::session", method, mcp_servers = self.mcp_servers.len(), "opening a session");
+        encode::raw(&params)
+    }
+}
+
+/// The parameters of `session/prompt`.
+pub(super) fn prompt_params(
+    session_id: &str,
+    blocks: &RawValue,
+    capabilities: &AgentCapabilities,
+) -> Result<Box<RawValue>> {
+    #[derive(Deserialize)]
+    struct Block<'a> {
+        #[serde(rename = "type", borrow)]
+        kind: std::borrow::Cow<'a, str>,
+    }
+    let listed: Vec<Block<'_>> = serde_json::from_str(blocks.get())
+        .map_err(|_| Error::invalid_argument("a prompt is a list of content blocks, each with a type"))?;
+    if listed.is_empty() {
+        return Err(Error::invalid_argument("a prompt needs at least one content block"));
+    }
+    for block in listed {
+        let gate = match &*block.kind {
+            "text" | "resource_link" => continue,
+            "image" => Gate::Flag("/promptCapabilities/image"),
+            "audio" => Gate::Flag("/promptCapabilities/audio"),
+            "resource" => Gate::Flag("/promptCapabilities/embeddedContext"),
+            other => return Err(Error::invalid_argument(format!("{other} is not a type of content block"))),
+        };
+        needs(capabilities, gate, &format!("a content block of type {}", block.kind))?;
+    }
+    #[derive(serde::Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Prompt<'a> {
+        session_id: &'a str,
+        prompt: &'a RawValue,
+    }
+    encode::raw(&Prompt { session_id, prompt: blocks })
+}
+
+fn absolute(what: &str, path: &str) -> Result<()> {
+    if Path::new(path).is_absolute() && !path.contains('\0') {
+        return Ok(());
+    }
+    Err(Error::invalid_argument(format!("{what} must be an absolute path")))
+}
+
+fn needs(capabilities: &AgentCapabilities, gate: Gate, what: &str) -> Result<()> {
+    if capabilities.allows(gate) {
+        return Ok(());
+    }
+    let (Gate::Flag(pointer) | Gate::Marker(pointer)) = gate else { return Ok(()) };
+    let pointer = pointer.trim_start_matches('/').replace('/', ".");
+    Err(Error::new(
+        ErrorCode::UnsupportedCapability,
+        format!("the agent does not advertise {pointer}, which {what} needs"),
+    )
+    .with_extra(json!({ "capability": pointer })))
+}
+
+/// The shapes of the protocol (rule C26, field case P19): agents answer the wrong one with a bare −32602.
+fn check_mcp_server(server: &Value, capabilities: &AgentCapabilities) -> Result<()> {
+    let wrong = |why: &str| Err(Error::invalid_argument(format!("an MCP server {why}")));
+    if !server["name"].is_string() {
+        return wrong("has no name");
+    }
+    let pairs = |value: &Value| {
+        value.as_array().is_some_and(|list| list.iter().all(|p| p["name"].is_string() && p["value"].is_string()))
+    };
+    match server.get("type").and_then(Value::as_str) {
+        None | Some("stdio") => {
+            let strings = |value: &Value| value.as_array().is_some_and(|list| list.iter().all(Value::is_string));
+            if !server["command"].is_string() {
+                return wrong("over stdio has no command");
+            }
+            if !strings(&server["args"]) {
+                return wrong("over stdio needs a list of args");
+            }
+            if !pairs(&server["env"]) {
+                return wrong("over stdio needs its env as a list of {name, value}");
+            }
+            Ok(())
+        }
+        Some(kind @ ("http" | "sse")) => {
+            if !server["url"].is_string() {
+                return wrong("over HTTP has no url");
+            }
+            if !pairs(&server["headers"]) {
+                return wrong("over HTTP needs its headers as a list of {name, value}");
+            }
+            let gate = if kind == "http" { "/mcpCapabilities/http" } else { "/mcpCapabilities/sse" };
+            needs(capabilities, Gate::Flag(gate), &format!("an MCP server of type {kind}"))
+        }
+        Some("acp") => needs(capabilities, Gate::Flag("/mcpCapabilities/acp"), "an MCP server of type acp"),
+        Some(_) => wrong("has an unknown type"),
+    }
+}
+
+fn check_system_prompt(prompt: &Value, capabilities: &AgentCapabilities) -> Result<()> {
+    needs(capabilities, Gate::Marker("/sessionCapabilities/systemPrompt"), "a system prompt")?;
+    if prompt["mode"] == "override" {
+        needs(capabilities, Gate::Marker("/sessionCapabilities/systemPrompt/mode/override"), "a system prompt override")?;
+    }
+    let texts = prompt["content"].as_array().filter(|blocks| !blocks.is_empty());
+    if texts.is_some_and(|blocks| blocks.iter().all(|b| b["type"] == "text" && b["text"].is_string())) {
+        return Ok(());
+    }
+    Err(Error::invalid_argument("the content of a system prompt is a list of text blocks, not empty"))
+}

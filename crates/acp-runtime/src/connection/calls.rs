@@ -1,0 +1,316 @@
+//! Our side of the conversation: calls, turns, cancels, and the responses that end them.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+use tokio::time::Instant;
+
+use super::state::{State, Winding};
+use super::{CallOptions, CancelState, Command};
+use crate::error::{Error, ErrorCode, Phase, Result};
+use crate::pending::{Effect, Waiting};
+use crate::session::{Due, Session, Turn};
+use crate::trace::{self, Direction};
+use crate::wire::encode;
+use crate::wire::envelope::{Outcome, ResponseId};
+use crate::wire::rpc_error;
+
+/// The longest session id accepted, in bytes.
+const MAX_SESSION_ID_BYTES: usize = 1024;
+
+impl State {
+    pub(super) fn on_command(&mut self, command: Command) {
+        match command {
+            Command::Call { id, method, params, options, reply } => {
+                let CallOptions { phase, timeout, effect, register } = options;
+                if let Some((session_id, spec, replaying)) = register {
+                    let mut session = Session::new(session_id, &spec);
+                    if replaying {
+                        session.set_replaying(true);
+                    }
+                    self.sessions.insert(session);
+                }
+                let deadline = timeout.map(|t| self.now + t);
+                let reply = Some(reply);
+                let waiting = Waiting { method: method.clone(), phase, deadline, effect, reply, written: false };
+                self.pending.register(id, waiting);
+                self.write_call(id, &method, params.as_deref());
+            }
+            Command::Notify { method, params } => self.write(|out| encode::notification(out, &method, params.as_deref())),
+            Command::Prompt { call, session_id, params, options, reply } => {
+                match self.sessions.touch(&session_id).map(|s| (s.turn.is_some(), s.owed.is_some())) {
+                    None => reply(Err(no_session(&session_id))),
+                    Some((true, _)) => reply(Err(prompt_error(ErrorCode::TurnInProgress, "the session already runs a turn"))),
+                    Some((_, true)) => {
+                        let why = "the agent has not ended the previous turn yet";
+                        reply(Err(prompt_error(ErrorCode::SessionUnusable, why)));
+                    }
+                    Some((false, false)) => self.begin_turn(session_id, call, &params, Turn::new(call, options, self.now, reply)),
+                }
+            }
+            Command::Cancel { session_id, grace, done } => {
+                if self.cancel_turn(&session_id, grace) {
+                    self.cancels.push((session_id, done));
+                } else {
+                    let _ = done.send(CancelState::Idle);
+                }
+            }
+            Command::Abandon { call, error } => self.abandon(call, error),
+            Command::DropSession { session_id } => self.drop_session(&session_id),
+            Command::Wind { grace, done } => {
+                for session_id in self.sessions.ids() {
+                    self.cancel_turn(&session_id, grace);
+                }
+                self.refuse_open_requests();
+                self.winding = Some(Winding { deadline: self.now + grace, done });
+            }
+            Command::Stop { error } => self.stop = Some(error),
+        }
+    }
+
+    fn begin_turn(&mut self, session_id: String, call: u64, params: &RawValue, turn: Turn) {
+        if let Some(session) = self.sessions.touch(&session_id) {
+            session.begin_turn(turn);
+        }
+        let waiting = Waiting {
+            method: "session/prompt".to_owned(),
+            phase: Phase::Prompt,
+            deadline: None,
+            effect: Effect::EndTurn(session_id),
+            reply: None,
+            written: false,
+        };
+        self.pending.register(call, waiting);
+        self.write_call(call, "session/prompt", Some(params));
+    }
+
+    /// Asks the agent to end the running turn. `false`: there is none.
+    fn cancel_turn(&mut self, session_id: &str, grace: Duration) -> bool {
+        let now = self.now;
+        let Some(turn) = self.sessions.get_mut(session_id).and_then(|s| s.turn.as_mut()) else { return false };
+        if turn.request_cancel(now, grace) {
+            self.send_cancel(session_id);
+        }
+        true
+    }
+
+    /// `session/cancel`, and the answer `cancelled` to every permission request of the session (rule C43).
+    fn send_cancel(&mut self, session_id: &str) {
+        self.cancel_permissions(session_id);
+        match encode::raw(&json!({ "sessionId": session_id })) {
+            Ok(params) => self.write(|out| encode::notification(out, "session/cancel", Some(&params))),
+            Err(error) => tracing::error!(target: "acp::session", %error, "a cancel could not be encoded"),
+        }
+    }
+
+    fn abandon(&mut self, call: u64, error: Error) {
+        if let Some(reply) = self.pending.abandon(call) {
+            reply(Err(error));
+            if let Ok(params) = encode::raw(&json!({ "requestId": call })) {
+                self.write(|out| encode::notification(out, "$/cancel_request", Some(&params)));
+            }
+        }
+    }
+
+    fn drop_session(&mut self, session_id: &str) {
+        self.cancel_permissions(session_id);
+        self.options.services.session_closed(session_id);
+        if let Some(mut session) = self.sessions.remove(session_id)
+            && let Some(turn) = session.end_turn()
+        {
+            session.publish();
+            turn.fail(prompt_error(ErrorCode::SessionUnusable, "the session was closed"));
+        }
+    }
+
+    pub(super) fn on_response(&mut self, id: ResponseId, outcome: &Outcome<'_>) {
+        let (ResponseId::Exact(call) | ResponseId::Quirk(call)) = id else {
+            self.shared.diagnostics.unknown_response(1);
+            return;
+        };
+        let Some(mut waiting) = self.pending.complete(call) else {
+            self.shared.diagnostics.unknown_response(1);
+            return;
+        };
+        if matches!(id, ResponseId::Quirk(_)) {
+            self.shared.diagnostics.quirk(1);
+        }
+        let result = self.read_outcome(outcome, &waiting.method);
+        match std::mem::replace(&mut waiting.effect, Effect::None) {
+            Effect::EndTurn(session_id) => self.on_turn_response(&session_id, call, result),
+            // Nobody waits any more.
+            Effect::None | Effect::OpenSession(_) if waiting.reply.is_none() => self.shared.diagnostics.late_response(1),
+            Effect::None => waiting.answer(result),
+            Effect::OpenSession(spec) => match result.and_then(|raw| session_id_of(&raw).map(|id| (raw, id))) {
+                Ok((raw, session_id)) => {
+                    self.sessions.insert(Session::new(session_id.clone(), &spec));
+                    // The host hears of the session before its first update.
+                    waiting.answer(Ok(raw));
+                    self.replay_early(&session_id);
+                }
+                Err(error) => waiting.answer(Err(error)),
+            },
+            Effect::SessionReady(session_id) => {
+                if result.is_ok() {
+                    if let Some(session) = self.sessions.touch(&session_id) {
+                        session.set_replaying(false);
+                        session.publish();
+                    }
+                } else {
+                    self.drop_session(&session_id);
+                }
+                waiting.answer(result);
+            }
+            Effect::CloseSession(session_id) => {
+                if result.is_ok() {
+                    self.drop_session(&session_id);
+                }
+                waiting.answer(result);
+            }
+        }
+        if !self.pending.opens_session() {
+            let lost = self.early.clear();
+            self.shared.diagnostics.dropped_update(lost as u64);
+        }
+    }
+
+    fn read_outcome(&self, outcome: &Outcome<'_>, method: &str) -> Result<Box<RawValue>> {
+        match outcome {
+            Outcome::Result(raw) => Ok((*raw).to_owned()),
+            Outcome::Error(raw) => Err(rpc_error::read(raw, method, self.shared.auth_methods.get(), &*self.options.redact)),
+            Outcome::Malformed(why) => {
+                Err(Error::new(ErrorCode::MalformedResponse, format!("the agent's response to {method} is malformed: {why}")))
+            }
+        }
+    }
+
+    fn on_turn_response(&mut self, session_id: &str, call: u64, result: Result<Box<RawValue>>) {
+        let Some(session) = self.sessions.touch(session_id) else { return };
+        if session.owed == Some(call) {
+            session.owed = None;
+            self.shared.diagnostics.late_response(1);
+            return;
+        }
+        if session.turn.as_ref().is_none_or(|turn| turn.call != call) {
+            return;
+        }
+        let Some(turn) = self.take_turn(session_id, CancelState::Cancelled) else { return };
+        match result {
+            Ok(raw) => turn.finish(stop_reason_of(&raw), Some(raw), false),
+            // The agent was to say `cancelled`; some say it with an error (rule C48).
+            Err(_) if turn.cancel_requested() => turn.finish(Some("cancelled".to_owned()), None, false),
+            Err(error) => turn.fail(sent(error)),
+        }
+    }
+
+    /// Ends the session's turn: its last events are published and its open questions answered before its caller hears.
+    fn take_turn(&mut self, session_id: &str, state: CancelState) -> Option<Turn> {
+        self.cancel_permissions(session_id);
+        let session = self.sessions.touch(session_id)?;
+        let turn = session.end_turn()?;
+        session.publish();
+        for (_, done) in self.cancels.extract_if(.., |(id, _)| id == session_id) {
+            let _ = done.send(state);
+        }
+        Some(turn)
+    }
+
+    /// Acts on whatever is due now.
+    pub(super) fn on_timer(&mut self) {
+        for call in self.pending.expired(self.now) {
+            let method = self.pending.get_mut(call).map(|c| c.method.clone()).unwrap_or_default();
+            self.abandon(call, Error::new(ErrorCode::Timeout, format!("{method} was not answered in time")));
+        }
+        let now = self.now;
+        let due: Vec<_> = self
+            .sessions
+            .iter_mut()
+            .filter_map(|s| s.turn.as_ref().and_then(|t| Some((s.id.clone(), t.call, t.due(now)?, t.cancel_requested()))))
+            .collect();
+        for (session_id, call, due, cancel_sent) in due {
+            if !cancel_sent {
+                self.send_cancel(&session_id);
+            }
+            let Some(turn) = self.take_turn(&session_id, CancelState::Forced) else { continue };
+            if let Some(session) = self.sessions.get_mut(&session_id) {
+                session.owed = Some(call);
+            }
+            let limit = turn.limit(due).as_millis();
+            match due {
+                Due::ForceCancel => turn.finish(Some("cancelled".to_owned()), None, true),
+                Due::TimedOut => {
+                    turn.fail(sent(prompt_error(ErrorCode::Timeout, &format!("the turn did not end within {limit} ms"))));
+                }
+                Due::Stalled => {
+                    let why = format!("the agent sent nothing for {limit} ms in a running turn");
+                    turn.fail(sent(prompt_error(ErrorCode::TurnStalled, &why)));
+                }
+            }
+        }
+    }
+
+    /// When [`State::on_timer`] is next needed.
+    pub(super) fn next_deadline(&mut self) -> Option<Instant> {
+        let turns = self.sessions.iter_mut().filter_map(|s| s.turn.as_ref().and_then(Turn::next_deadline)).min();
+        [turns, self.pending.next_deadline(), self.winding.as_ref().map(|w| w.deadline)].into_iter().flatten().min()
+    }
+
+    fn write_call(&mut self, id: u64, method: &str, params: Option<&RawValue>) {
+        self.write(|out| encode::request(out, id, method, params));
+        self.unwritten.push((id, self.out.len()));
+    }
+
+    /// Appends to the output. After stdin was closed there is nobody to tell.
+    pub(super) fn write(&mut self, encode: impl FnOnce(&mut Vec<u8>)) {
+        if self.input_closed {
+            return;
+        }
+        let start = self.out.len();
+        encode(&mut self.out);
+        if let Some(tap) = &self.options.tap {
+            trace::show(tap, &*self.options.redact, Direction::ToAgent, &self.out[start..]);
+        }
+    }
+}
+
+fn prompt_error(code: ErrorCode, message: &str) -> Error {
+    Error::new(code, message).in_phase(Phase::Prompt)
+}
+
+/// The prompt is in the agent's hands, or may be.
+fn sent(error: Error) -> Error {
+    let mut error = error.in_phase(Phase::Prompt);
+    error.details_mut().prompt_may_have_been_sent = true;
+    error
+}
+
+fn no_session(session_id: &str) -> Error {
+    let shown: String = session_id.chars().take(64).collect();
+    prompt_error(ErrorCode::SessionUnusable, &format!("no open session has the id {shown}"))
+}
+
+/// The session id of a `session/new` result. It must be a string that can be sent back.
+fn session_id_of(raw: &RawValue) -> Result<String> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct NewSession {
+        session_id: String,
+    }
+    let malformed = |why| Error::new(ErrorCode::MalformedResponse, format!("the agent's new session {why}"));
+    let new: NewSession = serde_json::from_str(raw.get()).map_err(|_| malformed("has no string sessionId"))?;
+    if new.session_id.is_empty() || new.session_id.len() > MAX_SESSION_ID_BYTES {
+        return Err(malformed("has an empty or overlong sessionId"));
+    }
+    Ok(new.session_id)
+}
+
+fn stop_reason_of(raw: &RawValue) -> Option<String> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct PromptResult {
+        stop_reason: Option<String>,
+    }
+    serde_json::from_str::<PromptResult>(raw.get()).ok().and_then(|r| r.stop_reason)
+}

@@ -1,0 +1,93 @@
+//! The end of a connection: how it is told apart, and who hears of it.
+
+use std::sync::Arc;
+
+use super::state::State;
+use super::{CancelState, EndFacts};
+use crate::error::{Error, ErrorCode, ExitFacts};
+
+/// Why the task stopped.
+pub(super) enum End {
+    /// The process ended; its output was read to the end, or for as long as a descendant's grip on it was worth waiting.
+    Exited(ExitFacts),
+    /// Its stdout ended, or its stdin broke, while the process lived on.
+    Closed(&'static str),
+    /// The host closed the client.
+    Stopped(Error),
+    /// The last handle is gone.
+    Abandoned,
+}
+
+impl State {
+    /// The facts of an end, before anything is failed with them.
+    pub(super) fn facts(&self, end: End, stderr_tail: Option<String>) -> EndFacts {
+        let stderr_tail = stderr_tail.filter(|tail| !tail.trim().is_empty());
+        match end {
+            End::Exited(exit) => EndFacts {
+                code: ErrorCode::AgentExited,
+                message: self.exit_message(&exit, stderr_tail.as_deref()),
+                exit: Some(exit),
+                stderr_tail,
+            },
+            End::Closed(why) => EndFacts {
+                code: ErrorCode::ConnectionClosed,
+                message: format!("ACP connection closed: {why}{}", last_line(stderr_tail.as_deref())),
+                exit: None,
+                stderr_tail,
+            },
+            End::Stopped(error) => EndFacts {
+                code: error.code(),
+                message: error.to_string(),
+                exit: None,
+                stderr_tail,
+            },
+            End::Abandoned => EndFacts {
+                code: ErrorCode::ClientClosed,
+                message: "the ACP client was dropped".to_owned(),
+                exit: None,
+                stderr_tail,
+            },
+        }
+    }
+
+    fn exit_message(&self, exit: &ExitFacts, stderr_tail: Option<&str>) -> String {
+        let mut pending = self.pending.methods();
+        if self.pending.len() > pending.len() {
+            pending.push("session/prompt");
+        }
+        pending.sort_unstable();
+        pending.dedup();
+        let waiting = if pending.is_empty() { String::new() } else { format!(" while {} was pending", pending.join(", ")) };
+        let silent = if self.shared.diagnostics.heard_anything() { "" } else { "; it wrote nothing to stdout" };
+        format!("ACP agent exited ({exit}){waiting}{silent}{}", last_line(stderr_tail))
+    }
+
+    /// Fails everything that waits. Nobody is left hanging, nobody is told twice.
+    pub(super) fn fail_all(&mut self, facts: &Arc<EndFacts>) {
+        self.publish_all();
+        for session_id in self.sessions.ids() {
+            let Some(session) = self.sessions.get_mut(&session_id) else { continue };
+            if let Some(turn) = session.end_turn() {
+                session.publish();
+                let mut error = facts.error().in_phase(crate::error::Phase::Prompt);
+                error.details_mut().prompt_may_have_been_sent = self.pending.get_mut(turn.call).is_none_or(|c| c.written);
+                turn.fail(error);
+            }
+        }
+        for mut waiting in self.pending.drain() {
+            waiting.answer(Err(facts.error()));
+        }
+        for (_, done) in self.cancels.drain(..) {
+            let _ = done.send(CancelState::Forced);
+        }
+        if let Some(winding) = self.winding.take() {
+            let _ = winding.done.send(());
+        }
+    }
+}
+
+/// The last line of stderr that says something, for the message.
+fn last_line(stderr_tail: Option<&str>) -> String {
+    let line = stderr_tail.and_then(|tail| tail.lines().rev().find(|line| !line.trim().is_empty()));
+    line.map_or_else(String::new, |line| format!(": {}", line.trim().chars().take(300).collect::<String>()))
+}

@@ -1,0 +1,244 @@
+//! The agent's side of the conversation: its requests, each answered exactly once (rule C7), and its notifications.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
+
+use super::state::State;
+use crate::port::{BoxFuture, PermissionDecision, PermissionRequest};
+use crate::services::permission::{
+    Decision, Floor, Outcome, PermissionOption, Several, check_host_answer, deny_outcome, request, select_option,
+};
+use crate::wire::encode::{self, Answer, AnswerError, code};
+
+/// Requests that may wait for the host at once. One more is refused; an agent has no use for so many.
+const MAX_OPEN: usize = 256;
+
+/// What a request asks, as far as taking it back differs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asks {
+    Permission,
+    Elicitation,
+    Other,
+}
+
+struct Open {
+    /// The agent's id, in its own JSON.
+    id: String,
+    session_id: Option<String>,
+    asks: Asks,
+    abort: AbortHandle,
+}
+
+/// The agent's requests that wait for an answer.
+#[derive(Default)]
+pub(super) struct InboundTable {
+    open: HashMap<Id, Open>,
+    handlers: JoinSet<Answer>,
+}
+
+/// What [`InboundTable::next`] yields: a handler that finished.
+pub(super) type Finished = (Id, Answer);
+
+impl InboundTable {
+    pub(super) fn is_empty(&self) -> bool {
+        self.handlers.is_empty()
+    }
+
+    /// The next handler that finished. A handler that panicked failed; the connection lives.
+    pub(super) async fn next(&mut self) -> Option<Finished> {
+        Some(match self.handlers.join_next_with_id().await? {
+            Ok((id, answer)) => (id, answer),
+            Err(error) => (error.id(), Err(AnswerError::new(code::INTERNAL_ERROR, failure(&error)))),
+        })
+    }
+}
+
+fn failure(error: &JoinError) -> &'static str {
+    if error.is_panic() { "the client failed to handle the request" } else { "the request was cancelled" }
+}
+
+impl State {
+    pub(super) fn on_request(&mut self, id: &str, method: &str, params: Option<&RawValue>) {
+        match self.handler(method, params) {
+            Ok((asks, session_id, future)) => self.open_request(id, asks, session_id, future),
+            Err(error) => {
+                self.shared.diagnostics.refused_request(1);
+                tracing::debug!(target: "acp::connection", method, code = error.code, "refused a request");
+                self.write(|out| encode::response(out, id, &Err(error)));
+            }
+        }
+    }
+
+    /// Finds what answers a request.
+    fn handler(
+        &mut self,
+        method: &str,
+        params: Option<&RawValue>,
+    ) -> Result<(Asks, Option<String>, BoxFuture<Answer>), AnswerError> {
+        if self.inbound.open.len() >= MAX_OPEN {
+            return Err(AnswerError::new(code::INTERNAL_ERROR, "too many requests are open"));
+        }
+        if self.winding.is_some() || self.input_closed {
+            return Err(AnswerError::new(code::REQUEST_CANCELLED, "the client is closing"));
+        }
+        let session_id = params.and_then(session_of);
+        if self.options.offers.admit(method).is_none_or(|m| !m.request) {
+            let unknown = || AnswerError::method_not_found(method);
+            if !method.starts_with('_') {
+                return Err(unknown());
+            }
+            let future = self.host.extension_request(session_id.as_deref(), method, params).ok_or_else(unknown)?;
+            return Ok((Asks::Other, session_id, future));
+        }
+        let params = params.ok_or_else(|| AnswerError::new(code::INVALID_PARAMS, "params are missing"))?;
+        if method == "session/request_permission" {
+            let (session_id, future) = self.permission(params)?;
+            return Ok((Asks::Permission, Some(session_id), future));
+        }
+        if method == "elicitation/create" {
+            self.flush_for_host(session_id.as_deref());
+            return Ok((Asks::Elicitation, session_id.clone(), self.host.elicitation(session_id.as_deref(), params)));
+        }
+        let session_id = session_id.ok_or_else(|| AnswerError::new(code::INVALID_PARAMS, "sessionId is missing"))?;
+        if self.sessions.get_mut(&session_id).is_none() {
+            return Err(unknown_session(&session_id));
+        }
+        self.flush_for_host(Some(&session_id));
+        let future = self
+            .options
+            .services
+            .request(&session_id, method, params, &self.host)
+            .ok_or_else(|| AnswerError::method_not_found(method))?;
+        Ok((Asks::Other, Some(session_id), future))
+    }
+
+    fn permission(&mut self, params: &RawValue) -> Result<(String, BoxFuture<Answer>), AnswerError> {
+        let asked = request::PermissionRequest::decode(params.get())
+            .map_err(|e| AnswerError::new(code::INVALID_PARAMS, e.to_string()))?;
+        let session_id = asked.session_id.clone();
+        let session = self.sessions.touch(&session_id).ok_or_else(|| unknown_session(&session_id))?;
+        let tool_call = session.merge_tool_call(&asked.tool_call).to_view();
+        let options = asked.options;
+        if session.turn.as_ref().is_some_and(crate::session::Turn::cancel_requested) {
+            // Rule C46.
+            return Ok((session_id, Box::pin(std::future::ready(outcome(&Outcome::Cancelled)))));
+        }
+        session.publish();
+        let request = PermissionRequest { session_id: session_id.clone(), tool_call, options: options.clone() };
+        let decision = self.host.permission(request);
+        let floor = self.options.floor;
+        let future = Box::pin(async move { outcome(&decide(&decision.await, &options, floor)) });
+        Ok((session_id, future))
+    }
+
+    /// The host sees everything that came before the question.
+    fn flush_for_host(&mut self, session_id: Option<&str>) {
+        if let Some(session) = session_id.and_then(|id| self.sessions.get_mut(id)) {
+            session.publish();
+        }
+    }
+
+    fn open_request(&mut self, id: &str, asks: Asks, session_id: Option<String>, future: BoxFuture<Answer>) {
+        if let Some(turn) = session_id.as_deref().and_then(|id| self.sessions.get_mut(id)).and_then(|s| s.turn.as_mut()) {
+            turn.on_host_asked();
+        }
+        let abort = self.inbound.handlers.spawn(future);
+        self.inbound.open.insert(abort.id(), Open { id: id.to_owned(), session_id, asks, abort });
+    }
+
+    /// A handler finished. An answer to a request that was taken back meanwhile is dropped.
+    pub(super) fn on_answer(&mut self, (key, answer): Finished) {
+        if let Some(open) = self.inbound.open.remove(&key) {
+            self.settle(&open, &answer);
+        }
+    }
+
+    fn settle(&mut self, open: &Open, answer: &Answer) {
+        let now = self.now;
+        let session = open.session_id.as_deref().and_then(|id| self.sessions.get_mut(id));
+        if let Some(turn) = session.and_then(|s| s.turn.as_mut()) {
+            turn.on_host_answered(now);
+        }
+        self.write(|out| encode::response(out, &open.id, answer));
+    }
+
+    /// Takes back open requests: their handlers are dropped, and each is answered as its kind wants it (rule C49).
+    fn take_back(&mut self, which: impl Fn(&Open) -> bool) {
+        let keys: Vec<_> = self.inbound.open.iter().filter(|(_, open)| which(open)).map(|(key, _)| *key).collect();
+        for key in keys {
+            let Some(open) = self.inbound.open.remove(&key) else { continue };
+            open.abort.abort();
+            let answer = match open.asks {
+                Asks::Permission => outcome(&Outcome::Cancelled),
+                Asks::Elicitation => answer(&json!({ "action": "cancel" })),
+                Asks::Other => Err(AnswerError::new(code::REQUEST_CANCELLED, "the request was cancelled")),
+            };
+            self.settle(&open, &answer);
+        }
+    }
+
+    /// Answers every permission request of a session with `cancelled` (rule C43).
+    pub(super) fn cancel_permissions(&mut self, session_id: &str) {
+        self.take_back(|open| open.asks == Asks::Permission && open.session_id.as_deref() == Some(session_id));
+    }
+
+    /// Answers everything that is open (rules C7, C50).
+    pub(super) fn refuse_open_requests(&mut self) {
+        self.take_back(|_| true);
+    }
+
+    pub(super) fn on_notification(&mut self, method: &str, params: Option<&RawValue>) {
+        if method == "$/cancel_request" {
+            #[derive(Deserialize)]
+            #[serde(rename_all = "camelCase")]
+            struct CancelRequest<'a> {
+                #[serde(borrow)]
+                request_id: &'a RawValue,
+            }
+            let Some(cancel) = params.and_then(|p| serde_json::from_str::<CancelRequest<'_>>(p.get()).ok()) else { return };
+            let id = cancel.request_id.get();
+            self.take_back(|open| open.id == id);
+        } else if !method.starts_with("$/") {
+            self.host.notification(method, params);
+        }
+    }
+}
+
+fn session_of(params: &RawValue) -> Option<String> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Scoped {
+        session_id: Option<String>,
+    }
+    serde_json::from_str::<Scoped>(params.get()).ok()?.session_id
+}
+
+fn unknown_session(session_id: &str) -> AnswerError {
+    AnswerError {
+        code: code::RESOURCE_NOT_FOUND,
+        message: "Session not found".to_owned(),
+        data: Some(json!({ "sessionId": session_id })),
+    }
+}
+
+fn answer(value: &serde_json::Value) -> Answer {
+    encode::raw(value).map_err(|e| AnswerError::new(code::INTERNAL_ERROR, e.to_string()))
+}
+
+fn outcome(outcome: &Outcome) -> Answer {
+    answer(&outcome.to_result())
+}
+
+/// What the host's decision becomes, after the check that it was offered (rule C52).
+fn decide(decision: &PermissionDecision, options: &[PermissionOption], floor: Floor) -> Outcome {
+    match decision {
+        PermissionDecision::AllowOnce => select_option(Decision::Allow, options, Several::Refuse).outcome(),
+        PermissionDecision::Select(id) => check_host_answer(options, Some(id), floor).outcome,
+        PermissionDecision::Deny => deny_outcome(options),
+        PermissionDecision::Cancel => Outcome::Cancelled,
+    }
+}

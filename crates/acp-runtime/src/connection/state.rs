@@ -1,0 +1,276 @@
+//! What the connection's task owns, and how a line finds its way through it.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use super::early::EarlyUpdates;
+use super::inbound::InboundTable;
+use super::{CancelState, Options, Shared};
+use crate::delivery::Outbox;
+use crate::error::Error;
+use crate::pending::Pending;
+use crate::port::Host;
+use crate::session::{Session, SessionSpec};
+use crate::text::jsonstr::repair_lone_surrogates;
+use crate::text::sanitize::strip_control_sequences;
+use crate::trace::{self, Direction};
+use crate::wire::chunk::{self, Chunk};
+use crate::wire::envelope::{self, Frame, Message, Noise};
+use crate::wire::update;
+
+/// How far into a line its method is looked for before the general path is taken, in bytes.
+const METHOD_WINDOW: usize = 512;
+
+pub(super) struct State {
+    pub shared: Arc<Shared>,
+    pub host: Arc<dyn Host>,
+    pub options: Options,
+    /// Bytes for the agent; those before `written` are gone.
+    pub out: Vec<u8>,
+    pub written: usize,
+    /// Ids of calls whose bytes are still in `out`, with where they end.
+    pub unwritten: Vec<(u64, usize)>,
+    pub pending: Pending<SessionSpec>,
+    pub sessions: Sessions,
+    pub early: EarlyUpdates,
+    pub inbound: InboundTable,
+    /// Callers of `cancel` that wait for a turn's end.
+    pub cancels: Vec<(String, oneshot::Sender<CancelState>)>,
+    /// The outbox that is full; reading waits for it.
+    pub blocked: Option<Arc<Outbox>>,
+    pub winding: Option<Winding>,
+    pub input_closed: bool,
+    pub stop: Option<Error>,
+    pub now: Instant,
+}
+
+/// A teardown that waits for turns to end and output to be written.
+pub(super) struct Winding {
+    pub deadline: Instant,
+    pub done: oneshot::Sender<()>,
+}
+
+impl State {
+    pub(super) fn new(shared: Arc<Shared>, host: Arc<dyn Host>, options: Options) -> Self {
+        Self {
+            shared,
+            host,
+            options,
+            out: Vec::new(),
+            written: 0,
+            unwritten: Vec::new(),
+            pending: Pending::default(),
+            sessions: Sessions::default(),
+            early: EarlyUpdates::default(),
+            inbound: InboundTable::default(),
+            cancels: Vec::new(),
+            blocked: None,
+            winding: None,
+            input_closed: false,
+            stop: None,
+            now: Instant::now(),
+        }
+    }
+
+    /// One line of the agent's stdout.
+    pub(super) fn on_line(&mut self, bytes: &[u8]) {
+        let line = match std::str::from_utf8(bytes) {
+            Ok(line) => Cow::Borrowed(line),
+            Err(_) => {
+                self.shared.diagnostics.repaired(1);
+                String::from_utf8_lossy(bytes)
+            }
+        };
+        if let Some(tap) = &self.options.tap {
+            trace::show(tap, &*self.options.redact, Direction::FromAgent, bytes);
+        }
+        self.on_text(&line);
+    }
+
+    fn on_text(&mut self, line: &str) {
+        if let Some(chunk) = chunk::decode(line) {
+            self.on_chunk(&chunk, line);
+            return;
+        }
+        let head = &line.as_bytes()[..line.len().min(METHOD_WINDOW)];
+        if memchr::memmem::find(head, b"\"session/update\"").is_some()
+            && let Some((session_id, update)) = update::decode(line)
+        {
+            self.on_update(&session_id, update, line);
+            return;
+        }
+        match envelope::decode(line) {
+            Frame::Message(message) => self.on_message(message, line),
+            Frame::Noise(noise) => self.on_noise(noise, line),
+        }
+    }
+
+    fn on_message(&mut self, message: Message<'_>, line: &str) {
+        self.shared.diagnostics.received_messages(1);
+        match message {
+            Message::Request { id, method, params } => self.on_request(id, &method, params),
+            Message::Notification { method, params } if method == "session/update" => {
+                match params.and_then(update::params) {
+                    Some((session_id, update)) => self.on_update(&session_id, update, line),
+                    // Malformed, and a notification is never answered (rule C5).
+                    None => self.shared.diagnostics.dropped_update(1),
+                }
+            }
+            Message::Notification { method, params } => self.on_notification(&method, params),
+            Message::Response { id, outcome } => self.on_response(id, &outcome),
+        }
+    }
+
+    fn on_chunk(&mut self, chunk: &Chunk<'_>, line: &str) {
+        self.shared.diagnostics.received_messages(1);
+        let Some(session) = self.sessions.touch(&chunk.session_id) else {
+            self.on_unknown_session(&chunk.session_id, line);
+            return;
+        };
+        if let Some(turn) = &mut session.turn {
+            turn.on_frame(self.now);
+        }
+        session.on_chunk(chunk, || update::decode(line).map(|(_, update)| update));
+        self.relieve(&chunk.session_id);
+    }
+
+    fn on_update(&mut self, session_id: &str, update: &RawValue, line: &str) {
+        self.shared.diagnostics.received_messages(1);
+        let Some(session) = self.sessions.touch(session_id) else {
+            self.on_unknown_session(session_id, line);
+            return;
+        };
+        if let Some(turn) = &mut session.turn {
+            turn.on_frame(self.now);
+        }
+        session.on_update(update);
+        self.relieve(session_id);
+    }
+
+    /// Publishes a large stage early, so that one batch cannot grow it without bound.
+    fn relieve(&mut self, session_id: &str) {
+        if let Some(session) = self.sessions.get_mut(session_id)
+            && session.should_publish()
+            && let Some(full) = session.publish()
+        {
+            self.blocked = Some(Arc::clone(full));
+        }
+    }
+
+    fn on_unknown_session(&mut self, session_id: &str, line: &str) {
+        if !(self.pending.opens_session() && self.early.keep(session_id, line)) {
+            self.shared.diagnostics.dropped_update(1);
+        }
+    }
+
+    /// Hands a new session what arrived for it before it was known.
+    pub(super) fn replay_early(&mut self, session_id: &str) {
+        for line in self.early.take(session_id) {
+            self.on_text(&line);
+        }
+    }
+
+    fn on_noise(&mut self, noise: Noise, line: &str) {
+        if noise == Noise::NotJson
+            && let Some(repaired) = repair_lone_surrogates(line.as_bytes())
+            && let Ok(repaired) = String::from_utf8(repaired)
+        {
+            // Repaired text has no lone surrogates left, so this goes round once.
+            self.shared.diagnostics.repaired(1);
+            self.on_text(&repaired);
+            return;
+        }
+        let redact = &self.options.redact;
+        self.shared.diagnostics.noise(|| redact(&strip_control_sequences(line)));
+        tracing::debug!(target: "acp::wire", bytes = line.len(), ?noise, "skipped a line that is not JSON-RPC");
+    }
+
+    /// A line longer than the limit was dropped.
+    pub(super) fn on_oversize(&mut self, bytes: u64) {
+        self.shared.diagnostics.oversize(1);
+        tracing::warn!(target: "acp::wire", bytes, limit = self.options.max_line_bytes, "dropped an oversize line");
+    }
+
+    /// Publishes everything staged by a batch of lines.
+    pub(super) fn publish_all(&mut self) {
+        while let Some(slot) = self.sessions.touched.pop() {
+            if let Some(session) = self.sessions.slots.get_mut(slot).and_then(Option::as_mut)
+                && let Some(full) = session.publish()
+            {
+                self.blocked = Some(Arc::clone(full));
+            }
+        }
+    }
+}
+
+/// The sessions by id. Looking up the one that was looked up last costs a comparison.
+#[derive(Default)]
+pub(super) struct Sessions {
+    slots: Vec<Option<Session>>,
+    index: HashMap<String, usize>,
+    last: usize,
+    /// Slots with something staged.
+    touched: Vec<usize>,
+}
+
+impl Sessions {
+    fn slot(&mut self, id: &str) -> Option<usize> {
+        if let Some(Some(session)) = self.slots.get(self.last)
+            && session.id == id
+        {
+            return Some(self.last);
+        }
+        let slot = *self.index.get(id)?;
+        self.last = slot;
+        Some(slot)
+    }
+
+    /// The session, which is going to be published at the end of the batch.
+    pub(super) fn touch(&mut self, id: &str) -> Option<&mut Session> {
+        let slot = self.slot(id)?;
+        if self.touched.last() != Some(&slot) && !self.touched.contains(&slot) {
+            self.touched.push(slot);
+        }
+        self.slots[slot].as_mut()
+    }
+
+    pub(super) fn get_mut(&mut self, id: &str) -> Option<&mut Session> {
+        let slot = self.slot(id)?;
+        self.slots[slot].as_mut()
+    }
+
+    /// Adds a session; one with the same id is replaced.
+    pub(super) fn insert(&mut self, session: Session) {
+        if let Some(slot) = self.slot(&session.id) {
+            self.slots[slot] = Some(session);
+            return;
+        }
+        let id = session.id.clone();
+        let slot = self.slots.iter().position(Option::is_none).unwrap_or(self.slots.len());
+        if slot == self.slots.len() {
+            self.slots.push(Some(session));
+        } else {
+            self.slots[slot] = Some(session);
+        }
+        self.index.insert(id, slot);
+    }
+
+    pub(super) fn remove(&mut self, id: &str) -> Option<Session> {
+        let slot = self.index.remove(id)?;
+        self.touched.retain(|touched| *touched != slot);
+        self.slots[slot].take()
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Session> {
+        self.slots.iter_mut().flatten()
+    }
+
+    pub(super) fn ids(&self) -> Vec<String> {
+        self.index.keys().cloned().collect()
+    }
+}

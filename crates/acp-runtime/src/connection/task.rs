@@ -1,0 +1,225 @@
+//! The loop: reads, dispatches, writes, watches the clock, and notices the end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::{Instant, sleep_until};
+
+use super::end::End;
+use super::state::State;
+use super::{Command, Transport};
+use crate::error::ExitFacts;
+use crate::wire::{Line, LineSplitter};
+
+/// After the process ended, how long its stdout may stay silent before it is given up: a descendant may hold it for ever
+/// (field case P06).
+const DRAIN_SILENCE: Duration = Duration::from_millis(250);
+/// After the process ended, how long its stdout is read at all.
+const DRAIN_LIMIT: Duration = Duration::from_secs(5);
+/// After stdout or stdin broke, how long the exit is waited for, which says more.
+const EXIT_WAIT: Duration = Duration::from_millis(500);
+/// Output waiting for the agent above this stops reading from it, in bytes: it has to take its answers first.
+const MAX_OUT_BYTES: usize = 8 * 1024 * 1024;
+
+/// What the loop knows of the transport.
+struct Ends {
+    eof: bool,
+    exit: Option<ExitFacts>,
+    /// Why the connection is beyond use although the process lives.
+    broken: Option<&'static str>,
+    /// When waiting for more is over.
+    deadline: Option<Instant>,
+    /// When draining is over, whatever still comes.
+    drain_limit: Option<Instant>,
+}
+
+pub(super) async fn run(transport: Transport, mut commands: UnboundedReceiver<Command>, mut state: State) {
+    let Transport { mut reader, writer, process } = transport;
+    let mut writer = Some(writer);
+    let mut lines = LineSplitter::new(state.options.max_line_bytes);
+    let mut exited = process.exited();
+    let mut ends = Ends { eof: false, exit: None, broken: None, deadline: None, drain_limit: None };
+
+    let end = loop {
+        state.now = Instant::now();
+        decode(&mut state, &mut lines);
+        if ends.eof && state.blocked.is_none() {
+            if let Some(rest) = lines.take_rest() {
+                state.on_line(&rest);
+            }
+        }
+        state.publish_all();
+        close_input_when_wound(&mut state, &mut writer, &mut ends).await;
+        if let Some(error) = state.stop.take() {
+            break End::Stopped(error);
+        }
+        if let Some(end) = ends.reached(&state) {
+            break end;
+        }
+
+        let may_read = !ends.eof && state.blocked.is_none() && state.out.len() - state.written < MAX_OUT_BYTES;
+        let deadline = earliest(state.next_deadline(), ends.deadline.filter(|_| state.blocked.is_none()));
+        tokio::select! {
+            command = commands.recv() => match command {
+                Some(command) => state.on_command(command),
+                None => break End::Abandoned,
+            },
+            read = read_some(&mut *reader, &mut lines), if may_read => ends.on_read(read, &state),
+            written = write_some(writer.as_deref_mut(), &state.out[state.written..]), if state.has_output() => {
+                on_written(&mut state, &mut writer, &mut ends, written);
+            }
+            () = space(&state), if state.blocked.is_some() => state.blocked = None,
+            Some(finished) = state.inbound.next(), if !state.inbound.is_empty() => state.on_answer(finished),
+            exit = &mut exited, if ends.exit.is_none() => ends.on_exit(exit, state.now),
+            () = sleep_until(deadline.unwrap_or(state.now)), if deadline.is_some() => {
+                state.now = Instant::now();
+                state.on_timer();
+            }
+        }
+    };
+
+    let killed = matches!(end, End::Abandoned);
+    if killed {
+        process.kill();
+    }
+    let stderr_tail = process.stderr_tail().await;
+    let facts = Arc::new(state.facts(end, stderr_tail));
+    state.fail_all(&facts);
+    let _ = state.shared.end.send(Some(Arc::clone(&facts)));
+    state.options.services.closed().await;
+    tracing::debug!(target: "acp::connection", code = %facts.code, "connection ended");
+}
+
+impl Ends {
+    fn on_read(&mut self, read: std::io::Result<usize>, state: &State) {
+        match read {
+            Ok(0) | Err(_) => {
+                self.eof = true;
+                self.broken.get_or_insert("the agent closed its stdout");
+                self.wait(state.now + EXIT_WAIT);
+            }
+            Ok(bytes) => {
+                state.shared.diagnostics.received_bytes(bytes as u64);
+                if let Some(limit) = self.drain_limit {
+                    self.deadline = Some((Instant::now() + DRAIN_SILENCE).min(limit));
+                }
+            }
+        }
+    }
+
+    fn on_exit(&mut self, exit: ExitFacts, now: Instant) {
+        self.exit = Some(exit);
+        self.drain_limit = Some(now + DRAIN_LIMIT);
+        self.deadline = Some(now + DRAIN_SILENCE);
+    }
+
+    fn on_broken_input(&mut self, now: Instant) {
+        self.broken.get_or_insert("the agent closed its stdin");
+        self.wait(now + EXIT_WAIT);
+    }
+
+    fn wait(&mut self, until: Instant) {
+        self.deadline.get_or_insert(until);
+    }
+
+    /// Whether the connection is over. Not while a slow host has yet to take what was read.
+    fn reached(&self, state: &State) -> Option<End> {
+        if state.blocked.is_some() {
+            return None;
+        }
+        let over = self.deadline.is_some_and(|deadline| deadline <= state.now);
+        match &self.exit {
+            Some(exit) if self.eof || over => Some(End::Exited(exit.clone())),
+            None if over => self.broken.map(End::Closed),
+            _ => None,
+        }
+    }
+}
+
+impl State {
+    fn has_output(&self) -> bool {
+        self.written < self.out.len()
+    }
+}
+
+fn decode(state: &mut State, lines: &mut LineSplitter) {
+    while state.blocked.is_none() {
+        match lines.next_line() {
+            Some(Line::Complete(line)) => state.on_line(line),
+            Some(Line::Oversize(bytes)) => state.on_oversize(bytes),
+            None => return,
+        }
+    }
+}
+
+async fn read_some(reader: &mut (dyn AsyncRead + Send + Unpin), lines: &mut LineSplitter) -> std::io::Result<usize> {
+    reader.read_buf(lines.read_buffer()).await
+}
+
+async fn write_some(writer: Option<&mut (dyn AsyncWrite + Send + Unpin)>, bytes: &[u8]) -> std::io::Result<usize> {
+    match writer {
+        Some(writer) => writer.write(bytes).await,
+        None => Ok(bytes.len()),
+    }
+}
+
+async fn space(state: &State) {
+    if let Some(outbox) = &state.blocked {
+        outbox.space().await;
+    }
+}
+
+type Writer = Option<Box<dyn AsyncWrite + Send + Unpin>>;
+
+fn on_written(state: &mut State, writer: &mut Writer, ends: &mut Ends, written: std::io::Result<usize>) {
+    match written {
+        Ok(bytes) if bytes > 0 => {
+            state.written += bytes;
+            let written = state.written;
+            let sent = state.unwritten.iter().take_while(|(_, end)| *end <= written).count();
+            for (call, _) in state.unwritten.drain(..sent) {
+                if let Some(call) = state.pending.get_mut(call) {
+                    call.written = true;
+                }
+            }
+            if state.written == state.out.len() {
+                state.out.clear();
+                state.written = 0;
+                state.out.shrink_to(64 * 1024);
+            }
+        }
+        // The agent closed its stdin: a typed failure of what waits, never a crash (field case P09).
+        _ => {
+            *writer = None;
+            state.input_closed = true;
+            state.out.clear();
+            state.written = 0;
+            ends.on_broken_input(state.now);
+        }
+    }
+}
+
+/// Closes the agent's stdin once a teardown's turns have ended and its output is written, or its grace is over.
+async fn close_input_when_wound(state: &mut State, writer: &mut Writer, ends: &mut Ends) {
+    let Some(winding) = &state.winding else { return };
+    let idle = !state.has_output() && state.sessions.iter_mut().all(|s| s.turn.is_none());
+    if !(idle || winding.deadline <= state.now || ends.exit.is_some() || ends.broken.is_some()) {
+        return;
+    }
+    state.input_closed = true;
+    if let Some(mut writer) = writer.take() {
+        let _ = writer.shutdown().await;
+    }
+    if let Some(winding) = state.winding.take() {
+        let _ = winding.done.send(());
+    }
+}
+
+fn earliest(a: Option<Instant>, b: Option<Instant>) -> Option<Instant> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}

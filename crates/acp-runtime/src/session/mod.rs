@@ -1,0 +1,124 @@
+//! A session as its connection sees it: how its updates are viewed, the running turn, and what is staged for the host.
+
+mod text;
+mod turn;
+mod view;
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+
+pub use text::{DEFAULT_TURN_TEXT_UNITS, TurnText};
+pub use turn::{Due, Turn, TurnOptions, TurnOutcome, TurnReply};
+pub use view::ViewKind;
+
+use crate::delivery::{Kind, Outbox, Slab};
+use crate::services::permission::tool_calls::{MergedToolCall, ToolCallPatch};
+use crate::wire::chunk::Chunk;
+use view::View;
+
+/// A stage larger than this is published before the batch ends, in bytes.
+const STAGE_BYTES: usize = 256 * 1024;
+
+/// How a new session starts.
+#[derive(Clone, Debug)]
+pub struct SessionSpec {
+    /// What the host gets to see.
+    pub view: ViewKind,
+    /// Where it gets it. `None`: nowhere; only the turn's text is kept.
+    pub outbox: Option<Arc<Outbox>>,
+}
+
+/// One session.
+#[derive(Debug)]
+pub struct Session {
+    /// As the agent named it.
+    pub id: String,
+    /// The running turn.
+    pub turn: Option<Turn>,
+    /// The call whose late response a forced or timed-out turn still owes. While it is owed the session takes no turn.
+    pub owed: Option<u64>,
+    view: View,
+    outbox: Option<Arc<Outbox>>,
+    stage: Slab,
+    replaying: bool,
+}
+
+impl Session {
+    /// A session without a turn.
+    pub fn new(id: String, spec: &SessionSpec) -> Self {
+        Self {
+            id,
+            turn: None,
+            owed: None,
+            view: View::new(spec.view),
+            outbox: spec.outbox.clone(),
+            stage: Slab::default(),
+            replaying: false,
+        }
+    }
+
+    /// Following updates repeat history (`session/load`, rule C22) until this is called with `false`.
+    pub fn set_replaying(&mut self, replaying: bool) {
+        self.replaying = replaying;
+        if self.outbox.is_some() {
+            self.stage.push(Kind::Replay, if replaying { "true" } else { "false" });
+        }
+    }
+
+    /// A text chunk. `raw` is its update in the agent's own JSON, fetched only where the view needs it.
+    pub fn on_chunk<'a>(&mut self, chunk: &Chunk<'_>, raw: impl FnOnce() -> Option<&'a RawValue>) {
+        let text = if self.replaying { None } else { self.turn.as_mut().map(|t| &mut t.text) };
+        let stage = self.outbox.is_some().then_some(&mut self.stage);
+        self.view.on_chunk(chunk, raw, text, stage, self.replaying);
+    }
+
+    /// Any other update, in the agent's own JSON.
+    pub fn on_update(&mut self, update: &RawValue) {
+        let text = if self.replaying { None } else { self.turn.as_mut().map(|t| &mut t.text) };
+        let stage = self.outbox.is_some().then_some(&mut self.stage);
+        self.view.on_update(update, text, stage, self.replaying);
+    }
+
+    /// Starts a turn.
+    pub fn begin_turn(&mut self, turn: Turn) {
+        self.view.begin_turn();
+        self.turn = Some(turn);
+        if self.outbox.is_some() {
+            self.stage.push(Kind::Turn, "true");
+        }
+    }
+
+    /// Takes the running turn, whose end events are staged before its caller hears of it.
+    pub fn end_turn(&mut self) -> Option<Turn> {
+        let mut turn = self.turn.take()?;
+        let stage = self.outbox.is_some().then_some(&mut self.stage);
+        self.view.end_turn(Some(&mut turn.text), stage);
+        if self.outbox.is_some() {
+            self.stage.push(Kind::Turn, "false");
+        }
+        Some(turn)
+    }
+
+    /// Whether enough is staged that it should go out before the batch ends.
+    pub fn should_publish(&self) -> bool {
+        self.stage.bytes() >= STAGE_BYTES
+    }
+
+    /// Publishes what is staged. Returns the outbox if its host has fallen behind.
+    pub fn publish(&mut self) -> Option<&Arc<Outbox>> {
+        let outbox = self.outbox.as_ref()?;
+        outbox.publish(&mut self.stage);
+        outbox.is_full().then_some(outbox)
+    }
+
+    /// Where its host listens.
+    pub fn outbox(&self) -> Option<&Arc<Outbox>> {
+        self.outbox.as_ref()
+    }
+
+    /// What is known of a tool call: everything said of it so far, merged with what a permission request says.
+    pub fn merge_tool_call(&mut self, patch: &ToolCallPatch<'_>) -> &MergedToolCall {
+        self.view.merge_tool_call(patch)
+    }
+}

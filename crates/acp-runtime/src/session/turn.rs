@@ -1,0 +1,226 @@
+//! One prompt turn: a pure state machine over time. The connection feeds it and acts on what is due.
+//!
+//! running ──cancel──▶ cancelling ──grace over──▶ forced
+//! running ──idle or total limit over──▶ given up
+//! any of them ──response──▶ ended
+
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use tokio::time::Instant;
+
+use super::text::{DEFAULT_TURN_TEXT_UNITS, TurnText};
+use crate::error::{Error, Result};
+
+/// Receives the end of a turn, in wire order, on the connection's task. Must not block.
+pub type TurnReply = Box<dyn FnOnce(Result<TurnOutcome>) + Send>;
+
+/// Limits of a turn. All off by default, except the bound on its text.
+#[derive(Clone, Copy, Debug)]
+pub struct TurnOptions {
+    /// The whole turn.
+    pub timeout: Option<Duration>,
+    /// Silence of the session on the wire; stderr and noise do not count, and the clock stands while the host itself is
+    /// being asked (field case S09).
+    pub idle_timeout: Option<Duration>,
+    /// Text kept, in UTF-16 code units.
+    pub text_units: usize,
+}
+
+impl Default for TurnOptions {
+    fn default() -> Self {
+        Self { timeout: None, idle_timeout: None, text_units: DEFAULT_TURN_TEXT_UNITS }
+    }
+}
+
+/// How a turn ended that ended by its response or by a cancel.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnOutcome {
+    /// As the agent said it, known or not. Absent when the agent said nothing (field case S10 e).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop_reason: Option<String>,
+    /// The turn's message text.
+    pub text: String,
+    /// Whether text was dropped at the bound.
+    pub text_truncated: bool,
+    /// Whether the host had asked for a cancel.
+    pub cancel_requested: bool,
+    /// Whether the cancel was forced because the agent did not answer it in time.
+    pub forced: bool,
+    /// The whole result, in the agent's own JSON.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<Box<RawValue>>,
+}
+
+/// What a turn wants to have done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Due {
+    /// Its total limit is over.
+    TimedOut,
+    /// Its idle limit is over.
+    Stalled,
+    /// The agent did not answer a cancel in time.
+    ForceCancel,
+}
+
+/// A running turn.
+pub struct Turn {
+    /// The `session/prompt` call.
+    pub call: u64,
+    /// The text so far.
+    pub text: TurnText,
+    reply: TurnReply,
+    options: TurnOptions,
+    started: Instant,
+    last_frame: Instant,
+    host_asked: usize,
+    force_at: Option<Instant>,
+}
+
+impl std::fmt::Debug for Turn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Turn").field("call", &self.call).field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+impl Turn {
+    /// A turn that begins now.
+    pub fn new(call: u64, options: TurnOptions, now: Instant, reply: TurnReply) -> Self {
+        Self {
+            call,
+            text: TurnText::new(options.text_units),
+            reply,
+            options,
+            started: now,
+            last_frame: now,
+            host_asked: 0,
+            force_at: None,
+        }
+    }
+
+    /// A protocol frame of this session arrived.
+    pub fn on_frame(&mut self, now: Instant) {
+        self.last_frame = now;
+    }
+
+    /// The host is being asked something; the idle clock stands until it answered.
+    pub fn on_host_asked(&mut self) {
+        self.host_asked += 1;
+    }
+
+    /// The host answered; the idle clock starts anew.
+    pub fn on_host_answered(&mut self, now: Instant) {
+        self.host_asked = self.host_asked.saturating_sub(1);
+        self.last_frame = now;
+    }
+
+    /// Asks for a cancel. Returns whether this is the first one, which goes on the wire (rule C47).
+    pub fn request_cancel(&mut self, now: Instant, grace: Duration) -> bool {
+        if self.force_at.is_some() {
+            return false;
+        }
+        self.force_at = Some(now + grace);
+        true
+    }
+
+    /// Whether a cancel was asked for.
+    pub fn cancel_requested(&self) -> bool {
+        self.force_at.is_some()
+    }
+
+    /// When something becomes due, if nothing happens until then.
+    pub fn next_deadline(&self) -> Option<Instant> {
+        if let Some(force_at) = self.force_at {
+            return Some(force_at);
+        }
+        let total = self.options.timeout.map(|t| self.started + t);
+        let idle = (self.host_asked == 0).then_some(self.options.idle_timeout).flatten().map(|t| self.last_frame + t);
+        match (total, idle) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// What is due now.
+    pub fn due(&self, now: Instant) -> Option<Due> {
+        if self.next_deadline()? > now {
+            return None;
+        }
+        if self.force_at.is_some() {
+            return Some(Due::ForceCancel);
+        }
+        let timed_out = self.options.timeout.is_some_and(|t| self.started + t <= now);
+        Some(if timed_out { Due::TimedOut } else { Due::Stalled })
+    }
+
+    /// The limit that [`Due::TimedOut`] or [`Due::Stalled`] speaks of.
+    pub fn limit(&self, due: Due) -> Duration {
+        let limit = if due == Due::TimedOut { self.options.timeout } else { self.options.idle_timeout };
+        limit.unwrap_or_default()
+    }
+
+    /// Tells the caller how it ended.
+    pub fn finish(self, stop_reason: Option<String>, result: Option<Box<RawValue>>, forced: bool) {
+        let outcome = TurnOutcome {
+            stop_reason,
+            text_truncated: self.text.truncated(),
+            cancel_requested: self.force_at.is_some(),
+            forced,
+            result,
+            text: self.text.into_string(),
+        };
+        (self.reply)(Ok(outcome));
+    }
+
+    /// Tells the caller that it failed, with the text so far.
+    pub fn fail(self, mut error: Error) {
+        let details = error.details_mut();
+        details.partial_text.get_or_insert_with(|| self.text.into_string());
+        (self.reply)(Err(error));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn turn(options: TurnOptions) -> (Turn, Instant) {
+        let now = Instant::now();
+        (Turn::new(1, options, now, Box::new(|_| {})), now)
+    }
+
+    #[test]
+    fn silence_is_due_but_not_while_the_host_is_asked() {
+        let (mut turn, t0) = turn(TurnOptions { idle_timeout: Some(10 * MS), ..TurnOptions::default() });
+        assert_eq!(turn.due(t0 + 9 * MS), None);
+        turn.on_frame(t0 + 9 * MS);
+        assert_eq!(turn.due(t0 + 18 * MS), None);
+        turn.on_host_asked();
+        assert_eq!(turn.due(t0 + 500 * MS), None);
+        turn.on_host_answered(t0 + 500 * MS);
+        assert_eq!(turn.due(t0 + 509 * MS), None);
+        assert_eq!(turn.due(t0 + 510 * MS), Some(Due::Stalled));
+    }
+
+    #[test]
+    fn the_total_limit_runs_on_and_wins() {
+        let (mut turn, t0) =
+            turn(TurnOptions { timeout: Some(20 * MS), idle_timeout: Some(20 * MS), ..TurnOptions::default() });
+        turn.on_frame(t0);
+        assert_eq!(turn.due(t0 + 20 * MS), Some(Due::TimedOut));
+        assert_eq!(turn.limit(Due::TimedOut), 20 * MS);
+    }
+
+    #[test]
+    fn a_cancel_is_sent_once_and_forced_after_its_grace_whatever_the_limits() {
+        let (mut turn, t0) = turn(TurnOptions { timeout: Some(5 * MS), ..TurnOptions::default() });
+        assert!(turn.request_cancel(t0, 100 * MS));
+        assert!(!turn.request_cancel(t0, 1 * MS));
+        assert_eq!(turn.due(t0 + 99 * MS), None);
+        assert_eq!(turn.due(t0 + 100 * MS), Some(Due::ForceCancel));
+    }
+}

@@ -1,0 +1,136 @@
+//! Reading the error object of a response.
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::encode::code;
+use crate::error::{Error, ErrorCode, RpcError};
+use crate::text::bound::bound_string;
+use crate::text::sanitize::strip_control_sequences;
+
+/// The longest message kept, in UTF-16 code units.
+const MAX_MESSAGE_UNITS: usize = 4096;
+/// The longest rendering of `data` in a message, in UTF-16 code units.
+const MAX_DATA_UNITS: usize = 500;
+/// The longest `data` kept as JSON, in bytes.
+const MAX_DATA_BYTES: usize = 64 * 1024;
+
+#[derive(Deserialize)]
+struct Wire<'a> {
+    #[serde(borrow)]
+    code: Option<&'a RawValue>,
+    #[serde(borrow)]
+    message: Option<&'a RawValue>,
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
+}
+
+/// The failure that a response's error object means. `auth_methods`: what the agent advertised, if it did yet.
+pub fn read(
+    raw: &RawValue,
+    method: &str,
+    auth_methods: Option<&Value>,
+    redact: &dyn Fn(&str) -> String,
+) -> Error {
+    let malformed = || {
+        Error::new(ErrorCode::MalformedResponse, format!("the agent's error response to {method} has no numeric code"))
+    };
+    let Ok(wire) = serde_json::from_str::<Wire<'_>>(raw.get()) else { return malformed() };
+    let Some(rpc_code) = wire.code.and_then(|c| c.get().parse::<i64>().ok()) else { return malformed() };
+    let clean = |text: &str, max| bound_string(&redact(&strip_control_sequences(text)), max).into_owned();
+    let message = wire.message.and_then(|m| serde_json::from_str::<String>(m.get()).ok()).unwrap_or_default();
+    let message = clean(if message.is_empty() { "the agent gave no message" } else { &message }, MAX_MESSAGE_UNITS);
+    let data = wire.data.filter(|d| d.get() != "null");
+    // Redaction works on the JSON text; where it broke the JSON, the text is kept as a string.
+    let kept = data.filter(|d| d.get().len() <= MAX_DATA_BYTES).and_then(|d| {
+        let redacted = redact(d.get());
+        RawValue::from_string(redacted.clone()).or_else(|_| super::encode::raw(&redacted).map_err(|_| ())).ok()
+    });
+
+    let auth = rpc_code == code::AUTH_REQUIRED && wants_auth(&message, data, auth_methods);
+    let error_code = if auth { ErrorCode::AuthRequired } else { ErrorCode::AgentError };
+    let retryable = matches!(rpc_code, code::INTERNAL_ERROR | -32001 | -32003);
+    let mut text = format!("{message} (acp rpc code {rpc_code}{})", if retryable { ", retryable" } else { "" });
+    if let Some(shown) = data.and_then(shown_data) {
+        text.push_str(&format!(" [data: {}]", clean(&shown, MAX_DATA_UNITS)));
+    }
+    let mut error = Error::new(error_code, text);
+    if auth && let Some(methods) = auth_methods {
+        error = error.with_extra(serde_json::json!({ "authMethods": methods }));
+    }
+    let details = error.details_mut();
+    details.retryable = retryable;
+    details.rpc = Some(RpcError { code: rpc_code, message, data: kept });
+    error
+}
+
+/// −32000 is what ACP says for "authenticate first", and what many servers say for anything of their own (field case
+/// W16): it counts where the agent advertised methods or the words say so.
+fn wants_auth(message: &str, data: Option<&RawValue>, auth_methods: Option<&Value>) -> bool {
+    if auth_methods.and_then(Value::as_array).is_some_and(|methods| !methods.is_empty()) {
+        return true;
+    }
+    let words = |text: &str| {
+        let text = text.to_ascii_lowercase();
+        ["auth", "log in", "login", "logged in", "sign in", "credential"].iter().any(|word| text.contains(word))
+    };
+    words(message) || data.is_some_and(|d| d.get().len() <= MAX_DATA_BYTES && words(d.get()))
+}
+
+/// How `data` is shown: a string as it is, an empty object not at all.
+fn shown_data(data: &RawValue) -> Option<String> {
+    match serde_json::from_str::<Value>(data.get()) {
+        Ok(Value::String(text)) => Some(text),
+        Ok(Value::Object(members)) if members.is_empty() => None,
+        Ok(value) => Some(value.to_string()),
+        Err(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn error(json: Value, methods: Option<Value>) -> Error {
+        read(&super::super::encode::raw(&json).unwrap(), "session/prompt", methods.as_ref(), &|t| t.replace("sk-1", "[REDACTED]"))
+    }
+
+    #[test]
+    fn code_message_and_data_are_kept_and_shown() {
+        let e = error(json!({"code": -32603, "message": "Internal error", "data": {"details": "model sk-1 not found"}}), None);
+        assert_eq!(
+            e.to_string(),
+            r#"Internal error (acp rpc code -32603, retryable) [data: {"details":"model [REDACTED] not found"}]"#
+        );
+        let details = e.details();
+        assert!(details.retryable && details.code == ErrorCode::AgentError);
+        assert_eq!(details.rpc.as_ref().unwrap().data.as_ref().unwrap().get(), r#"{"details":"model [REDACTED] not found"}"#);
+        for nothing in [json!({}), json!(null)] {
+            let e = error(json!({"code": -1, "message": "m", "data": nothing}), None);
+            assert_eq!(e.to_string(), "m (acp rpc code -1)");
+        }
+        assert_eq!(error(json!({"code": 5, "message": "m", "data": "why"}), None).to_string(), "m (acp rpc code 5) [data: why]");
+        assert_eq!(error(json!({"code": 5, "message": "m", "data": [1]}), None).to_string(), "m (acp rpc code 5) [data: [1]]");
+    }
+
+    #[test]
+    fn auth_required_is_told_from_another_use_of_its_code() {
+        let methods = json!([{ "id": "login" }]);
+        let advertised = error(json!({"code": -32000, "message": "no"}), Some(methods.clone()));
+        assert_eq!(advertised.code(), ErrorCode::AuthRequired);
+        assert_eq!(advertised.details().extra, Some(json!({ "authMethods": methods })));
+        assert!(!advertised.details().retryable);
+        assert_eq!(error(json!({"code": -32000, "message": "Authentication required"}), None).code(), ErrorCode::AuthRequired);
+        assert_eq!(error(json!({"code": -32000, "message": "Session busy"}), Some(json!([]))).code(), ErrorCode::AgentError);
+        assert_eq!(error(json!({"code": -32001, "message": "log in"}), None).code(), ErrorCode::AgentError);
+    }
+
+    #[test]
+    fn an_error_without_a_code_is_malformed() {
+        for broken in [json!({}), json!({"code": "x"}), json!({"code": 1.5}), json!({"message": "m"})] {
+            assert_eq!(error(broken, None).code(), ErrorCode::MalformedResponse);
+        }
+    }
+}
