@@ -39,7 +39,6 @@ fn every_escape_is_refused() {
         "/".into(),
         "/proc/self/environ".into(),
         "missing-dir/new.txt".into(),
-        "a.txt/under-a-file".into(),
     ] {
         let error = place.jail.resolve(&path).unwrap_err();
         assert_eq!(error.code, FsErrorCode::PathOutsideCwd, "{path}");
@@ -105,4 +104,11 @@ fn messages_are_those_that_callers_match_on() {
     assert_eq!(message("../outside/secret"), format!("resolved path escapes cwd: {base}/outside/secret"));
     assert_eq!(message("../outside/new"), format!("resolved parent escapes cwd: {base}/outside"));
     assert_eq!(message("no/new"), format!("parent directory does not resolve: {base}/cwd/no"));
+}
+
+#[test]
+fn a_file_is_no_directory() {
+    let place = Place::new();
+    assert_eq!(place.read("a.txt/below"), Err(FsErrorCode::NotFound));
+    assert_eq!(place.write("a.txt/below", "x"), Err(FsErrorCode::NotFound));
 }

@@ -116,7 +116,7 @@ impl FsError {
     /// Translates an operating system's error for this path.
     pub(super) fn io(error: &io::Error, doing: &str, path: &Path) -> Self {
         match error.kind() {
-            io::ErrorKind::NotFound => Self::not_found(path),
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::not_found(path),
             io::ErrorKind::IsADirectory => Self::not_regular(path),
             kind => Self::new(FsErrorCode::Io, format!("{doing} failed ({kind}): {}", quote(path))),
         }
