@@ -134,17 +134,22 @@ const steps = {
     const [command = 'node', ...args] = (argument || 'node --version').split(/\s+/);
     const call = { title: `Run ${command}`, kind: 'execute', rawInput: { command, args } };
     await guarded(turn, call, async (toolCallId) => {
-      const { terminalId } = await turn.request('terminal/create', { command, args, cwd: turn.session.cwd });
-      const content = [{ type: 'terminal', terminalId }];
-      await turn.update({ sessionUpdate: 'tool_call_update', toolCallId, content });
+      const { session, peer } = turn;
+      const creating = peer.request('terminal/create', { sessionId: session.id, command, args, cwd: session.cwd });
       try {
+        const { terminalId } = await Promise.race([creating, turn.cancelled]);
+        const content = [{ type: 'terminal', terminalId }];
+        await turn.update({ sessionUpdate: 'tool_call_update', toolCallId, content });
         const status = await turn.request('terminal/wait_for_exit', { terminalId });
         const { output } = await turn.request('terminal/output', { terminalId });
         await turn.say(`The command ended with ${status.exitCode ?? status.signal} and printed: ${output.trim()}\n`);
         return { content, rawOutput: { ...status }, failed: status.exitCode !== 0 };
       } finally {
-        // Also when the turn was cancelled: a terminal is never left behind.
-        turn.peer.request('terminal/release', { sessionId: turn.session.id, terminalId }).catch(() => {});
+        // Also when the turn was cancelled, even before the terminal was there: none is left behind.
+        const released = creating.then(({ terminalId }) =>
+          peer.request('terminal/release', { sessionId: session.id, terminalId }),
+        );
+        released.catch(() => {});
       }
     });
   },
