@@ -1,1 +1,6 @@
 //! What the client does on behalf of the agent: the permission floor, files, terminals.
+
+mod clean;
+pub mod fs;
+pub mod permission;
+pub mod terminal;

@@ -1,0 +1,137 @@
+//! The watchdog: what ends the trees of a host that was killed itself.
+//!
+//! One `/bin/sh` per host process, in a group of its own, blocked on a pipe whose only other end this process holds. The
+//! kernel closes that end whatever way the host dies; the shell then ends every process that carries the host's token.
+//! It starts with the first launch, on a thread of its own so that the launch does not wait for it, and ends a moment after
+//! the last tree is gone. `docs/decisions/process-ownership.md` tells why a shell.
+
+use std::fmt::Write as _;
+use std::io::{self, PipeWriter, Write as _};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::mark;
+
+const SCRIPT: &str = include_str!("watchdog.sh");
+/// How long an idle watchdog is kept for the next launch.
+const LINGER: Duration = Duration::from_secs(1);
+
+struct Slot {
+    pipe: Option<PipeWriter>,
+    /// The trees that it must know, so that another one can be told.
+    trees: Vec<(u32, u64)>,
+    /// Counts every change of `trees` to or from empty.
+    generation: u64,
+}
+
+static SLOT: Mutex<Slot> = Mutex::new(Slot { pipe: None, trees: Vec::new(), generation: 0 });
+/// The id of the running watchdog; 0 for none.
+static PID: AtomicU32 = AtomicU32::new(0);
+
+fn slot() -> MutexGuard<'static, Slot> {
+    SLOT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The id of the running watchdog, if there is one: for diagnostics.
+pub fn pid() -> Option<u32> {
+    Some(PID.load(Ordering::Relaxed)).filter(|pid| *pid != 0)
+}
+
+/// Makes sure that one is running, or about to. A host without one works as before, so a failure is only logged.
+pub(super) fn start() {
+    let mut slot = slot();
+    slot.generation += 1;
+    ensure(&mut slot);
+}
+
+/// Notes a tree: the session that its root leads, and when that root started.
+pub(super) fn add(session: u32, start: u64) {
+    let mut slot = slot();
+    slot.trees.push((session, start));
+    slot.generation += 1;
+    tell(&mut slot, '+', session, start);
+}
+
+/// Forgets a tree; a moment after the last one is forgotten the watchdog ends.
+pub(super) fn remove(session: u32, start: u64) {
+    let mut slot = slot();
+    let Some(at) = slot.trees.iter().position(|tree| *tree == (session, start)) else { return };
+    slot.trees.swap_remove(at);
+    tell(&mut slot, '-', session, start);
+    if !slot.trees.is_empty() {
+        return;
+    }
+    slot.generation += 1;
+    let generation = slot.generation;
+    match tokio::runtime::Handle::try_current() {
+        Ok(runtime) => {
+            drop(slot);
+            runtime.spawn(async move {
+                tokio::time::sleep(LINGER).await;
+                let mut slot = self::slot();
+                if slot.generation == generation {
+                    slot.pipe = None;
+                }
+            });
+        }
+        Err(_) => slot.pipe = None,
+    }
+}
+
+fn ensure(slot: &mut Slot) {
+    if slot.pipe.is_some() {
+        return;
+    }
+    match launch() {
+        Ok(mut pipe) => {
+            let mut lines = String::new();
+            for (session, start) in &slot.trees {
+                let _ = writeln!(lines, "+ {session} {start}");
+            }
+            if pipe.write_all(lines.as_bytes()).is_ok() {
+                slot.pipe = Some(pipe);
+            }
+        }
+        Err(error) => tracing::warn!(target: "acp::process", %error, "no watchdog: agents may outlive a killed host"),
+    }
+}
+
+fn tell(slot: &mut Slot, op: char, session: u32, start: u64) {
+    let Some(pipe) = &mut slot.pipe else { return };
+    // The host ignores SIGPIPE (Node and Rust programs do), so a dead watchdog is an error here; so is one that was stopped
+    // until its pipe is full. Its successor is told everything.
+    if pipe.write_all(format!("{op} {session} {start}\n").as_bytes()).is_err() {
+        slot.pipe = None;
+        ensure(slot);
+    }
+}
+
+fn launch() -> io::Result<PipeWriter> {
+    let token = mark::host_token().map_err(|error| io::Error::other(error.to_string()))?;
+    // Both ends are close-on-exec: no agent ever holds one.
+    let (reader, writer) = io::pipe()?;
+    rustix::io::ioctl_fionbio(&writer, true)?;
+    std::thread::Builder::new().name("acp-watchdog".into()).stack_size(128 * 1024).spawn(move || {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", SCRIPT, "acp-watchdog", token]).current_dir("/").env_clear().env("PATH", "/usr/bin:/bin");
+        command.stdin(Stdio::from(reader)).stdout(Stdio::null()).stderr(Stdio::null());
+        // A group, not a session: enough against Ctrl-C and a kill of the host's group, and the one of the two for which
+        // the standard library need not copy the host's page tables.
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let spawned = command.spawn();
+        // Holds the read end: without this the pipe would not break when the shell dies.
+        drop(command);
+        match spawned {
+            Ok(mut shell) => {
+                PID.store(shell.id(), Ordering::Relaxed);
+                let ended = shell.wait();
+                let _ = PID.compare_exchange(shell.id(), 0, Ordering::Relaxed, Ordering::Relaxed);
+                tracing::debug!(target: "acp::process", ?ended, "watchdog ended");
+            }
+            Err(error) => tracing::warn!(target: "acp::process", %error, "no watchdog: agents may outlive a killed host"),
+        }
+    })?;
+    Ok(writer)
+}

@@ -1,0 +1,99 @@
+# Ends the process trees of a host that died without doing so itself.
+#
+# Standard input is a pipe that only the host holds. Lines: `+ SESSION START` when a tree begins, `- SESSION START` when it
+# is gone. $1 is the host's token, which every process of every tree carries in its environment. At the end of input the
+# trees that are still noted get SIGTERM, and SIGKILL until none is left. A process is touched only if it carries the token,
+# or (Linux) is in a session that a noted tree began.
+trap '' HUP INT QUIT TERM USR1 USR2 PIPE TSTP TTIN TTOU
+token=$1
+trees=
+
+while read -r op session start; do
+  case $op in
+    +) trees="$trees $session:$start" ;;
+    -)
+      left=
+      for tree in $trees; do
+        [ "$tree" = "$session:$start" ] || left="$left $tree"
+      done
+      trees=$left
+      ;;
+  esac
+done
+[ -n "$trees" ] || exit 0
+
+# Sets $state, $in_session and $started of process $1 from /proc; fails when there is no such process.
+look() {
+  stat=
+  {
+    while read -r line || [ -n "$line" ]; do
+      stat="$stat $line"
+    done <"/proc/$1/stat"
+  } 2>/dev/null || return 1
+  # The name in parentheses may hold anything; what follows its end does not.
+  set -- ${stat##*) }
+  [ $# -ge 20 ] || return 1
+  state=$1 in_session=$4 started=${20}
+}
+
+# Signals every member; $found tells whether there was one.
+linux_pass() {
+  sessions=
+  for tree in $trees; do
+    session=${tree%%:*} start=${tree#*:}
+    # A leader that started at another time leads another session of the same number.
+    if look "$session" && [ "$started" != "$start" ]; then continue; fi
+    sessions="$sessions $session"
+  done
+  members=$(grep -lF -e "$token" /proc/[0-9]*/environ 2>/dev/null)
+  for file in $members; do
+    file=${file#/proc/}
+    signal_one "$1" "${file%/environ}"
+  done
+  [ -n "$sessions" ] || return 0
+  for dir in /proc/[0-9]*; do
+    look "${dir#/proc/}" || continue
+    case $state in Z | X) continue ;; esac
+    case " $sessions " in *" $in_session "*) signal_one "$1" "${dir#/proc/}" ;; esac
+  done
+}
+
+# `ps` shows the environment after the command, with -E on macOS and -e on the BSDs.
+other_pass() {
+  { ps -axww -E -o pid= -o pgid= -o command= || ps -axww -e -o pid= -o pgid= -o command=; } 2>/dev/null |
+    {
+      while read -r pid group rest; do
+        case $rest in
+          *"FUSION_ACP_TREE="*"$token"*)
+            signal_one "$1" "$pid"
+            case " $trees" in *" $group:"*) kill -s "$1" -- "-$group" 2>/dev/null ;; esac
+            ;;
+        esac
+      done
+      return $found
+    }
+  found=$?
+}
+
+signal_one() {
+  [ "$2" = "$$" ] && return
+  kill -s "$1" "$2" 2>/dev/null && found=1
+}
+
+pass() {
+  found=0
+  if [ -r /proc/self/environ ]; then linux_pass "$1"; else other_pass "$1"; fi
+}
+
+pause() { sleep "$1" 2>/dev/null || sleep 1; }
+
+pass TERM
+[ $found -eq 0 ] && exit 0
+pause 0.3
+tries=0
+while [ $tries -lt 50 ]; do
+  pass KILL
+  [ $found -eq 0 ] && exit 0
+  tries=$((tries + 1))
+  pause 0.05
+done

@@ -1,0 +1,300 @@
+//! The tool calls of one session, merged: `tool_call`, its updates and the `toolCall` of a permission request.
+//!
+//! A permission request often names nothing but the id. What it stands for is what was announced before, so every field
+//! that a later message leaves out, sets to `null`, or empties (`rawInput: {}`, a blank title) keeps its earlier value:
+//! nothing can hide the command that somebody is asked to approve.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::{Category, Classification, classify_tool_kind};
+use crate::services::clean::clean;
+
+/// Tool calls remembered per session; the least recently touched goes first.
+pub const MAX_TOOL_CALLS: usize = 1000;
+/// Bytes of JSON remembered per session over all tool calls.
+pub const MAX_TRACKED_BYTES: usize = 16 * 1024 * 1024;
+/// Bytes of JSON remembered of one field.
+pub const MAX_FIELD_BYTES: usize = 256 * 1024;
+/// Longest tool call id that is tracked, in bytes.
+pub const MAX_TOOL_CALL_ID_BYTES: usize = 4096;
+/// Longest title kept, in UTF-16 code units. Agents put whole commands there.
+pub const MAX_TITLE: usize = 16 * 1024;
+/// Longest id shown, in UTF-16 code units.
+pub const MAX_ID: usize = 256;
+/// Longest kind or status kept, in UTF-16 code units.
+const MAX_WORD: usize = 64;
+/// Longest string inside a field when it is shown, in UTF-16 code units.
+const MAX_SHOWN_STRING: usize = 64_000;
+
+/// The string inside a raw value, if it is one.
+pub(super) fn string_of(raw: Option<&RawValue>) -> Option<String> {
+    raw.and_then(|raw| serde_json::from_str(raw.get()).ok())
+}
+
+/// What one message says about a tool call. Borrows from the message.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Fields<'a> {
+    #[serde(borrow, default)]
+    tool_call_id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    title: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    name: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    kind: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    status: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    locations: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    raw_input: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    raw_output: Option<&'a RawValue>,
+}
+
+/// One message's part of a tool call.
+#[derive(Clone, Debug)]
+pub struct ToolCallPatch<'a> {
+    id: String,
+    fields: Fields<'a>,
+}
+
+impl<'a> ToolCallPatch<'a> {
+    /// Reads a `tool_call`, a `tool_call_update` or a permission request's `toolCall`. `None` without a usable id;
+    /// fields of the wrong type count as absent.
+    pub fn decode(json: &'a str) -> Option<Self> {
+        let fields: Fields<'a> = serde_json::from_str(json).ok()?;
+        let id = string_of(fields.tool_call_id).filter(|id| !id.is_empty() && id.len() <= MAX_TOOL_CALL_ID_BYTES)?;
+        Some(Self { id, fields })
+    }
+
+    /// The id, exactly as the agent sent it.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+}
+
+/// Everything known about a tool call.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MergedToolCall {
+    /// The id, cleaned and bounded.
+    pub tool_call_id: String,
+    /// The title, cleaned and bounded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The tool's programmatic name, cleaned and bounded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The kind, as named on the wire.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// The status, as named on the wire.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    /// The content, in the agent's JSON.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<Box<RawValue>>,
+    /// The touched files, in the agent's JSON.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub locations: Option<Box<RawValue>>,
+    /// The arguments, in the agent's JSON.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub raw_input: Option<Box<RawValue>>,
+    /// The result, in the agent's JSON.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub raw_output: Option<Box<RawValue>>,
+    /// Whether some value was too large to keep, so that an earlier one (or none) stands in its place.
+    pub incomplete: bool,
+    #[serde(skip)]
+    announced: Option<Category>,
+}
+
+impl MergedToolCall {
+    /// Merges one message. Absent, `null` and empty leave what is there.
+    pub fn apply(&mut self, patch: &ToolCallPatch<'_>) {
+        if self.tool_call_id.is_empty() {
+            self.tool_call_id = clean(&patch.id, MAX_ID);
+        }
+        let fields = &patch.fields;
+        set_text(&mut self.title, fields.title, MAX_TITLE);
+        set_text(&mut self.name, fields.name, MAX_ID);
+        set_text(&mut self.kind, fields.kind, MAX_WORD);
+        set_text(&mut self.status, fields.status, MAX_WORD);
+        if let Classification::Category(category) = classify_tool_kind(self.kind.as_deref()) {
+            self.announced = Some(category);
+        }
+        let mut incomplete = false;
+        incomplete |= !set_json(&mut self.content, fields.content);
+        incomplete |= !set_json(&mut self.locations, fields.locations);
+        incomplete |= !set_json(&mut self.raw_input, fields.raw_input);
+        incomplete |= !set_json(&mut self.raw_output, fields.raw_output);
+        self.incomplete |= incomplete;
+    }
+
+    /// What the call counts as. A call that was announced under a governed kind stays governed, whatever harmless kind a
+    /// later message gives it.
+    pub fn classification(&self) -> Classification {
+        match (classify_tool_kind(self.kind.as_deref()), self.announced) {
+            (Classification::Exempt, Some(category)) => Classification::Category(category),
+            (classification, _) => classification,
+        }
+    }
+
+    /// The call as the host may show it: every string inside is cleaned and bounded.
+    pub fn to_view(&self) -> Value {
+        let mut view = Map::new();
+        let mut incomplete = self.incomplete;
+        view.insert("toolCallId".into(), self.tool_call_id.clone().into());
+        for (name, text) in
+            [("title", &self.title), ("name", &self.name), ("kind", &self.kind), ("status", &self.status)]
+        {
+            view.extend(text.as_ref().map(|text| (name.to_owned(), text.clone().into())));
+        }
+        for (name, raw) in [
+            ("content", &self.content),
+            ("locations", &self.locations),
+            ("rawInput", &self.raw_input),
+            ("rawOutput", &self.raw_output),
+        ] {
+            let Some(raw) = raw else { continue };
+            // JSON that cannot become a value (a lone surrogate) is shown as its text rather than hidden.
+            let value = serde_json::from_str(raw.get()).map_or_else(
+                |_| {
+                    incomplete = true;
+                    Value::String(clean(raw.get(), MAX_SHOWN_STRING))
+                },
+                clean_value,
+            );
+            view.insert(name.into(), value);
+        }
+        view.insert("incomplete".into(), incomplete.into());
+        Value::Object(view)
+    }
+
+    fn weight(&self) -> usize {
+        let text = [&self.title, &self.name, &self.kind, &self.status].into_iter().flatten().map(String::len);
+        let json = [&self.content, &self.locations, &self.raw_input, &self.raw_output].into_iter().flatten();
+        text.sum::<usize>() + json.map(|raw| raw.get().len()).sum::<usize>() + self.tool_call_id.len()
+    }
+}
+
+fn set_text(slot: &mut Option<String>, raw: Option<&RawValue>, max: usize) {
+    if let Some(text) = string_of(raw).map(|text| clean(&text, max)).filter(|text| !text.trim().is_empty()) {
+        *slot = Some(text);
+    }
+}
+
+/// Returns `false` when the value is too large to keep.
+fn set_json(slot: &mut Option<Box<RawValue>>, raw: Option<&RawValue>) -> bool {
+    let Some(raw) = raw else { return true };
+    if raw.get().len() > MAX_FIELD_BYTES {
+        return false;
+    }
+    if slot.is_none() || !is_empty_object(raw.get()) {
+        *slot = Some(raw.to_owned());
+    }
+    true
+}
+
+fn is_empty_object(json: &str) -> bool {
+    json.trim().strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).is_some_and(|body| body.trim().is_empty())
+}
+
+fn clean_value(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(clean(&text, MAX_SHOWN_STRING)),
+        Value::Array(items) => Value::Array(items.into_iter().map(clean_value).collect()),
+        Value::Object(fields) => {
+            Value::Object(fields.into_iter().map(|(k, v)| (clean(&k, MAX_ID), clean_value(v))).collect::<Map<_, _>>())
+        }
+        other => other,
+    }
+}
+
+#[derive(Debug)]
+struct Entry {
+    call: MergedToolCall,
+    weight: usize,
+    touched: u64,
+}
+
+/// The tool calls of one session, bounded in number and in bytes.
+#[derive(Debug, Default)]
+pub struct ToolCallTracker {
+    calls: HashMap<Arc<str>, Entry>,
+    /// Touches in order, stale ones included; what is stale is skipped when something has to go.
+    order: VecDeque<(u64, Arc<str>)>,
+    clock: u64,
+    bytes: usize,
+}
+
+impl ToolCallTracker {
+    /// Merges a message and returns the whole call.
+    pub fn apply(&mut self, patch: &ToolCallPatch<'_>) -> &MergedToolCall {
+        self.clock += 1;
+        let key =
+            self.calls.get_key_value(patch.id()).map_or_else(|| Arc::from(patch.id()), |(key, _)| Arc::clone(key));
+        self.order.push_back((self.clock, Arc::clone(&key)));
+        let mut entry =
+            self.calls.remove(&key).unwrap_or(Entry { call: MergedToolCall::default(), weight: 0, touched: 0 });
+        self.bytes -= entry.weight;
+        entry.call.apply(patch);
+        entry.touched = self.clock;
+        entry.weight = entry.call.weight() + key.len();
+        self.bytes += entry.weight;
+        self.make_room(1);
+        &self.calls.entry(key).insert_entry(entry).into_mut().call
+    }
+
+    /// The call with this id, exactly as the agent sent it.
+    pub fn get(&self, id: &str) -> Option<&MergedToolCall> {
+        self.calls.get(id).map(|entry| &entry.call)
+    }
+
+    /// How many calls are remembered.
+    pub fn len(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// Whether none is remembered.
+    pub fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// Bytes held by the remembered calls.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Forgets everything: the session ended.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    fn make_room(&mut self, coming: usize) {
+        while self.calls.len() + coming > MAX_TOOL_CALLS || self.bytes > MAX_TRACKED_BYTES {
+            let Some((touched, key)) = self.order.pop_front() else { break };
+            if self.calls.get(&key).is_some_and(|entry| entry.touched == touched)
+                && let Some(entry) = self.calls.remove(&key)
+            {
+                self.bytes -= entry.weight;
+            }
+        }
+        // One call that is updated without end must not grow the order without end.
+        if self.order.len() > 2 * MAX_TOOL_CALLS {
+            let (calls, clock) = (&self.calls, self.clock);
+            self.order.retain(|(touched, key)| {
+                *touched == clock || calls.get(key).is_some_and(|entry| entry.touched == *touched)
+            });
+        }
+    }
+}

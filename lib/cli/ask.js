@@ -1,0 +1,173 @@
+'use strict';
+
+const { once } = require('node:events');
+const { text: readAll } = require('node:stream/consumers');
+
+const { agentFrom, agentHelp, agentOptions, parse, timeoutFrom } = require('./agent-options');
+const { showEvent } = require('./events');
+const { exitCodeFor, exitCodes, UsageError } = require('./exit-codes');
+const { Interrupt } = require('./interrupt');
+const { Terminal } = require('./terminal');
+
+const options = /** @type {const} */ ({
+  ...agentOptions,
+  system: { type: 'string' },
+  'recover-json': { type: 'boolean' },
+  allow: { type: 'boolean' },
+  read: { type: 'boolean' },
+  write: { type: 'boolean' },
+  terminal: { type: 'boolean' },
+});
+
+const help = `Usage: acp ask [options] "prompt"     (a prompt of - is read from standard input)
+
+Starts an agent, asks it once, streams the answer, and ends the agent with every process it started.
+
+${agentHelp}
+
+The turn:
+  --system <text>           a system prompt
+  --timeout <ms>            how long the whole turn may take (default: as long as it likes)
+  --allow                   says yes to every permission question (default: no to every one)
+  --read, --write           lets the agent read or write files in its folder
+  --terminal                lets the agent run commands through this program; they run as you
+
+The output:
+  --json                    one JSON document instead of the streamed answer
+  --recover-json            only the last JSON value of the answer; fails when there is none
+  -v, --verbose             tool calls, plans and thoughts on standard error, which a terminal gets anyway
+
+Exit codes: 0 answered, 1 failed, 2 wrong usage, 124 no handshake in time, 127 program not found, 130 interrupted`;
+
+/**
+ * The system prompt goes the protocol's way where the agent knows it, and before the prompt everywhere else.
+ *
+ * @param {string | undefined} system
+ * @param {string} prompt
+ * @param {{ sessionCapabilities?: { systemPrompt?: unknown } }} capabilities
+ */
+function withSystem(system, prompt, capabilities) {
+  if (!system) return { session: {}, input: prompt };
+  if (capabilities?.sessionCapabilities?.systemPrompt != null) return { session: { systemPrompt: system }, input: prompt };
+  return { session: {}, input: `${system}\n\n${prompt}` };
+}
+
+/**
+ * What a failure looks like to a program that reads the output.
+ *
+ * @param {any} error
+ */
+function failureDocument(error) {
+  const { code, phase, message, rpc, exit, stderrTail, retryable, promptMayHaveBeenSent, partialText } = error;
+  return {
+    ok: false,
+    ...(partialText && { text: partialText }),
+    error: { code: code ?? 'internal_error', phase, message, rpc, exit, stderrTail, retryable, promptMayHaveBeenSent },
+  };
+}
+
+/**
+ * What a failure looks like to a person.
+ *
+ * @param {any} error
+ */
+function failureText(error) {
+  const lines = [`acp: ${error?.message ?? error}${error?.code ? ` [${error.code}]` : ''}`];
+  if (error?.exit) lines.push(`the agent ended with ${error.exit.signal ?? `exit code ${error.exit.exitCode}`}`);
+  if (error?.stderrTail?.trim()) lines.push('the last it wrote on standard error:', error.stderrTail.trimEnd());
+  return lines.join('\n');
+}
+
+/**
+ * One turn, from launch to answer.
+ *
+ * @param {import('./types').World} world
+ * @param {ReturnType<typeof parse<typeof options>>['values']} values
+ * @param {any} launch
+ * @param {string} prompt
+ * @param {Interrupt} interrupt
+ * @param {Terminal} terminal
+ */
+async function turn(world, values, launch, prompt, interrupt, terminal) {
+  const { AcpClient, extractJsonObjects } = world.api();
+  const timeoutMs = timeoutFrom(values.timeout);
+  const streamed = !values.json && !values['recover-json'];
+
+  terminal.wait('starting the agent');
+  const client = await AcpClient.launch({
+    ...launch,
+    ...(timeoutMs !== undefined && { initializeTimeoutMs: Math.min(timeoutMs, 30_000) }),
+    signal: interrupt.signal,
+    onPermission(request) {
+      const decision = values.allow ? 'allow' : 'deny';
+      const title = request.toolCall.title ?? request.toolCall.toolCallId;
+      terminal.remark(`[permission] ${title}: ${values.allow ? 'allowed' : 'denied (--allow says yes)'}`);
+      return decision;
+    },
+    fs: { read: values.read === true, write: values.write === true },
+    terminal: values.terminal === true,
+  });
+  interrupt.force = () => client.kill();
+  try {
+    interrupt.signal.throwIfAborted();
+    const { session: sessionOptions, input } = withSystem(values.system, prompt, client.agentCapabilities);
+    const session = await client.newSession({ cwd: launch.cwd, ...sessionOptions, signal: interrupt.signal });
+    const running = session.prompt(input, { signal: interrupt.signal, ...(timeoutMs !== undefined && { timeoutMs }) });
+    terminal.wait('waiting for the answer');
+    for await (const event of running) {
+      if (!showEvent(terminal, event, streamed)) await once(world.stdout, 'drain', { signal: interrupt.signal });
+    }
+    const result = await running;
+    const found = values['recover-json'] ? extractJsonObjects(result.text) : [];
+    const { agentInfo: agent, protocolVersion } = client;
+    return { result, parsed: found.at(-1), agent, protocolVersion, sessionId: session.id };
+  } finally {
+    await client.close();
+  }
+}
+
+/** @type {import('./types').Command} */
+async function ask(world, args) {
+  const { values, positionals, rest } = parse(args, options);
+  if (values.help) {
+    world.stdout.write(`${help}\n`);
+    return exitCodes.ok;
+  }
+  if (positionals.length === 0) throw new UsageError('There is no prompt. Quote it, or use - to read it from standard input.');
+  timeoutFrom(values.timeout);
+  const launch = agentFrom(values, rest, world.api().buildSpawnEnv);
+  const fromInput = positionals.length === 1 && positionals[0] === '-';
+  const prompt = fromInput ? await readAll(world.stdin) : positionals.join(' ');
+  if (prompt.trim() === '') throw new UsageError('The prompt is empty.');
+
+  const terminal = new Terminal(world, { remarks: !values.json && (values.verbose || world.stderr.isTTY === true) });
+  const interrupt = new Interrupt(world);
+  try {
+    const { result, parsed, ...about } = await turn(world, values, launch, prompt, interrupt, terminal);
+    const clean = result.stopReason === 'end_turn';
+    const missing = values['recover-json'] === true && parsed === undefined;
+    const ok = clean && !missing;
+    if (values.json) {
+      const { text, stopReason, usage } = result;
+      const problem = clean ? 'The answer has no JSON.' : `The turn ended with ${stopReason}.`;
+      const error = ok ? undefined : { code: 'abnormal_stop', phase: 'prompt', message: problem };
+      terminal.answer(`${JSON.stringify({ ok, stopReason, text, parsed, usage, ...about, error }, undefined, 2)}\n`);
+    } else {
+      if (parsed !== undefined) terminal.answer(`${JSON.stringify(parsed, undefined, 2)}\n`);
+      terminal.endAnswer();
+      if (missing) terminal.problem('acp: the answer has no JSON');
+      if (!clean && interrupt.exitCode === undefined) terminal.problem(`acp: the turn ended with ${result.stopReason}`);
+    }
+    return interrupt.exitCode ?? (ok ? exitCodes.ok : exitCodes.failed);
+  } catch (error) {
+    terminal.settle();
+    if (values.json) terminal.answer(`${JSON.stringify(failureDocument(error), undefined, 2)}\n`);
+    else if (interrupt.exitCode === undefined) terminal.problem(failureText(error));
+    return interrupt.exitCode ?? exitCodeFor(/** @type {any} */ (error)?.code);
+  } finally {
+    terminal.settle();
+    interrupt.dispose();
+  }
+}
+
+module.exports = { ask, failureText };

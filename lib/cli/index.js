@@ -1,0 +1,56 @@
+'use strict';
+
+const { version } = require('../../package.json');
+const { ask, failureText } = require('./ask');
+const { exitCodes, UsageError } = require('./exit-codes');
+const { probe } = require('./probe');
+
+const help = `Usage: acp <command> [options]
+
+  acp ask "prompt"    asks an agent once and streams its answer
+  acp probe           says whether an agent is ready
+  acp agent           is the built-in demo agent, on standard input and output
+
+  acp <command> --help tells more. acp --version tells the version.`;
+
+/** @type {Record<string, import('./types').Command>} */
+const commands = {
+  ask,
+  probe,
+  async agent() {
+    require('../default-agent/main.js');
+    return exitCodes.ok;
+  },
+};
+
+/**
+ * Runs the command line.
+ *
+ * @param {import('./types').World} world
+ * @returns {Promise<number>} The exit code.
+ */
+async function main(world) {
+  const [name, ...args] = world.argv;
+  try {
+    if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+      world[name === undefined ? 'stderr' : 'stdout'].write(`${help}\n`);
+      return name === undefined ? exitCodes.usage : exitCodes.ok;
+    }
+    if (name === '--version' || name === '-V') {
+      world.stdout.write(`${version}\n`);
+      return exitCodes.ok;
+    }
+    if (!Object.hasOwn(commands, name)) throw new UsageError(`There is no command ${JSON.stringify(name)}.`);
+    return await commands[name](world, args);
+  } catch (error) {
+    if (error instanceof UsageError) {
+      const more = name !== undefined && Object.hasOwn(commands, name) ? `acp ${name} --help` : 'acp --help';
+      world.stderr.write(`acp: ${error.message}\nTry: ${more}\n`);
+      return exitCodes.usage;
+    }
+    world.stderr.write(`${failureText(error)}\n`);
+    return exitCodes.failed;
+  }
+}
+
+module.exports = { main };

@@ -1,0 +1,4 @@
+import type { FusionPlugin } from './types/plugin.js';
+
+declare const plugin: FusionPlugin;
+export default plugin;

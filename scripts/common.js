@@ -1,0 +1,117 @@
+'use strict';
+
+const { spawn, spawnSync } = require('node:child_process');
+const fs = require('node:fs');
+const path = require('node:path');
+
+const root = path.dirname(__dirname);
+
+/** Ends the script with one clear line. @param {string} message @returns {never} */
+function fail(message) {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+}
+
+/** Says what the script is doing. @param {string} message */
+function say(message) {
+  process.stderr.write(`> ${message}\n`);
+}
+
+/**
+ * How npm is started: with the npm that runs this script, where one does. Nowhere is a shell involved.
+ *
+ * @returns {[string, ...string[]]}
+ */
+function npm() {
+  const script = process.env.npm_execpath;
+  if (script && /npm-cli\.js$/.test(script)) return [process.execPath, script];
+  const beside = path.join(path.dirname(process.execPath), 'node_modules', 'npm', 'bin', 'npm-cli.js');
+  return fs.existsSync(beside) ? [process.execPath, beside] : ['npm'];
+}
+
+/**
+ * Runs a program in the project's folder, with this terminal. Ends the script when it fails.
+ *
+ * @param {string} command
+ * @param {string[]} args
+ */
+function run(command, args) {
+  say([path.basename(command), ...args].join(' '));
+  const { status, signal, error } = spawnSync(command, args, { cwd: root, stdio: 'inherit' });
+  if (error) fail(`${command} could not be started: ${error.message}`);
+  if (status !== 0) process.exit(status ?? (signal ? 1 : 0));
+}
+
+/**
+ * Runs a program, shows what it prints as it comes, and hands back its standard output.
+ *
+ * @param {string} command
+ * @param {string[]} args
+ * @returns {Promise<{ status: number, output: string }>}
+ */
+function tee(command, args) {
+  say([path.basename(command), ...args].join(' '));
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+    /** @type {Buffer[]} */
+    const parts = [];
+    child.stdout.on('data', (part) => {
+      parts.push(part);
+      process.stdout.write(part);
+    });
+    child.on('error', (error) => fail(`${command} could not be started: ${error.message}`));
+    child.on('close', (code) => resolve({ status: code ?? 1, output: Buffer.concat(parts).toString('utf8') }));
+  });
+}
+
+/**
+ * Every file below a folder that the test accepts.
+ *
+ * @param {string} folder Relative to the project's folder, or absolute.
+ * @param {(file: string) => boolean} accept
+ * @returns {string[]} Absolute paths, sorted.
+ */
+function filesBelow(folder, accept) {
+  const start = path.resolve(root, folder);
+  if (!fs.existsSync(start)) return [];
+  return fs
+    .readdirSync(start, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.join(entry.parentPath ?? entry.path, entry.name))
+    .filter(accept)
+    .sort();
+}
+
+/** @param {string} file @returns {number} When the file last changed, in milliseconds; 0 when there is none. */
+function changed(file) {
+  return fs.statSync(path.resolve(root, file), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
+/** Installs the development tools when they are missing or older than the lock file. */
+function ensureInstalled() {
+  const installed = changed('node_modules/.package-lock.json');
+  if (installed !== 0 && installed >= changed('package-lock.json')) return;
+  const [command, ...args] = npm();
+  run(command, [...args, 'ci', '--loglevel=error']);
+}
+
+/** The flags that every build of the addon shares; `package.json` has the same. */
+const BUILD = ['build', '--platform', '--no-const-enum', '--js', 'binding.js', '--dts', 'binding.d.ts'];
+
+/** Builds the addon with the dev profile. @param {string[]} [extra] More flags, for cargo. */
+function buildAddon(extra = []) {
+  const cli = require.resolve('@napi-rs/cli/package.json', { paths: [root] });
+  const { bin } = require(cli);
+  run(process.execPath, [path.join(path.dirname(cli), bin.napi), ...BUILD, ...extra]);
+}
+
+/** Builds the addon when there is none, or when a source is newer than it. */
+function ensureBuilt() {
+  const addons = fs.readdirSync(root).filter((name) => name.endsWith('.node'));
+  const built = addons.length === 0 ? 0 : Math.max(...addons.map(changed));
+  const sources = ['src', 'crates/acp-runtime'].flatMap((folder) => filesBelow(folder, (file) => !file.endsWith('.md')));
+  const newest = Math.max(...['Cargo.toml', 'Cargo.lock', 'build.rs', ...sources].map(changed));
+  if (built < newest || changed('binding.js') === 0) buildAddon();
+}
+
+module.exports = { root, fail, say, run, tee, filesBelow, ensureInstalled, ensureBuilt, buildAddon };

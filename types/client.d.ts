@@ -1,0 +1,356 @@
+// The typed API for any host.
+
+import type {
+  AgentCapabilities, AgentRequests, AuthMethod, ClientCapabilities, CompleteElicitationNotification,
+  CreateElicitationRequest, CreateElicitationResponse, CreateTerminalRequest, Implementation, InitialSessionConfigOption,
+  McpServer, Meta, PromptRequest, RequestPermissionOutcome, RequestPermissionRequest, SessionConfigOption, SessionEvent,
+  SessionInfo, SessionModeState, StopReason, SystemPrompt, Usage,
+} from '../protocol.js';
+import type { ExitFacts } from './errors.js';
+import type { AbortSignalLike, AsyncDisposeMember, HostAbortSignal, HostReadableStream } from './host.js';
+
+/** How an agent's process ended. */
+export type ExitInfo = ExitFacts;
+
+/** Limits of one call. */
+export interface CallOptions {
+  /** Aborts the call: it rejects with `aborted`, and the agent is told. Default: none. */
+  signal?: AbortSignalLike;
+  /** Milliseconds until the call rejects with `timeout`; 0 means no limit. Default: the client's `requestTimeoutMs`. */
+  timeoutMs?: number;
+}
+
+/** How to authenticate right after `initialize`. */
+export interface AuthenticateOptions {
+  /** Use this method if the agent advertises it. */
+  methodId?: string;
+  /** Otherwise the first of these that the agent advertises. */
+  preferMethods?: string[];
+  /** `_meta` of the request. Default: `{ headless: true }`. */
+  meta?: Meta;
+  /** Reject with `acp_auth_required` when no method matches. Default: `false`, the step is left out. */
+  require?: boolean;
+}
+
+/** A permission question, and a signal that fires when the agent no longer waits for the answer. */
+export interface PermissionRequest extends RequestPermissionRequest {
+  readonly signal: HostAbortSignal;
+}
+
+/**
+ * The answer to a permission question.
+ *
+ * - `'allow'`: the one offered `allow_once` option. None offered, or several that differ: denied.
+ * - `'deny'`: the offered `reject_once` option, otherwise `cancelled`.
+ * - an option id: that option, if it was offered; otherwise `cancelled`.
+ * - the protocol's own outcome.
+ */
+export type PermissionDecision = 'allow' | 'deny' | { optionId: string } | RequestPermissionOutcome;
+
+/** A file that the agent wants to write. */
+export interface WriteRequest {
+  readonly sessionId: string;
+  /** Absolute, links resolved, inside the session's directory. */
+  readonly path: string;
+  /** Size of the new content, in bytes. */
+  readonly bytes: number;
+}
+
+/** Serving the agent's file requests. Nothing outside the session's directories is reachable, whatever is set here. */
+export interface FsOptions {
+  /** Default: `false`, not advertised. */
+  read?: boolean;
+  /** Default: `false`, not advertised. */
+  write?: boolean;
+  /** Largest answer to a read, in bytes. Default: 5 MiB (5,242,880). */
+  readMaxBytes?: number;
+  /** Largest content of a write, in bytes. Default: 5 MiB (5,242,880). */
+  writeMaxBytes?: number;
+  /** Asked before each write; throwing, or an answer other than `true`, denies. Default: every write is allowed. */
+  approveWrite?(request: WriteRequest): boolean | Promise<boolean>;
+}
+
+/** Running the agent's terminals. */
+export interface TerminalOptions {
+  /** Most output kept per terminal, in bytes; the agent can only ask for less. Default: 1 MiB (1,048,576). */
+  outputByteLimit?: number;
+  /** Most terminals that a session has at once. Default: 16. */
+  maxTerminals?: number;
+  /** Asked before each command; throwing, or an answer other than `true`, denies. Default: every command is allowed. */
+  approve?(request: CreateTerminalRequest): boolean | Promise<boolean>;
+}
+
+/** One line on the wire, secrets masked. */
+export interface WireFrame {
+  direction: 'send' | 'receive';
+  /** The line without its end, at most 64 KiB of it. */
+  line: string;
+  /** Whether the line was longer. */
+  truncated: boolean;
+  /** Whether the line was not a message of the protocol. */
+  noise: boolean;
+}
+
+/** How to start an agent. Everything that is not set denies, or is limited. */
+export interface LaunchOptions {
+  /** The program: a path, or a name that is looked up in the agent's `PATH` and, without one, in the host's. */
+  command: string;
+  /** Its arguments, passed on as they are; there is no shell. Default: `[]`. */
+  args?: string[];
+  /** Working directory of the process. An absolute path of an existing directory. */
+  cwd: string;
+  /** Exactly the agent's environment; nothing is inherited. Default: `{}`. */
+  env?: Record<string, string>;
+  /** How the client introduces itself. Default: this package's name and version. */
+  clientInfo?: Implementation;
+  /** Capabilities to advertise beyond those that these options imply. Default: none. */
+  clientCapabilities?: Pick<ClientCapabilities, '_meta' | 'plan' | 'session' | 'subagents'>;
+  /** `_meta` of `initialize`. Default: absent. */
+  meta?: Meta;
+  /** Authenticate after `initialize`. `true` takes the first advertised method. Default: not done. */
+  authenticate?: boolean | AuthenticateOptions;
+  /** Aborts the launch; once launched it has no effect. Default: none. */
+  signal?: AbortSignalLike;
+  /** Milliseconds for `initialize`. Default: 30,000. */
+  initializeTimeoutMs?: number;
+  /**
+   * Extends `initializeTimeoutMs` while the agent still writes to stdout or stderr, up to this many milliseconds in
+   * all. For agents that download themselves first. Default: not extended.
+   */
+  initializeMaxMs?: number;
+  /** Milliseconds for every other request but `session/prompt`; 0 means no limit. Default: 60,000. */
+  requestTimeoutMs?: number;
+  /** Longest message accepted, in bytes; a longer one is skipped and counted. Default: 32 MiB (33,554,432). */
+  maxMessageBytes?: number;
+  /** How much of the end of stderr is kept, in bytes. Default: 64 KiB (65,536). */
+  stderrBytes?: number;
+  /**
+   * Milliseconds that a cancelled turn has to end by itself; then it is ended locally as `forced` and its session
+   * takes no more turns. Default: 10,000.
+   */
+  cancelGraceMs?: number;
+  /** Milliseconds that `onPermission` has for an answer; 0 means no limit. Default: 0. */
+  permissionTimeoutMs?: number;
+  /** Answers permission questions. Absent, throwing or late: denied. */
+  onPermission?(request: PermissionRequest): PermissionDecision | Promise<PermissionDecision>;
+  /** Serve the agent's file requests. Default: neither advertised nor served. */
+  fs?: FsOptions;
+  /** Run the agent's terminals. Default: `false`, neither advertised nor served. */
+  terminal?: boolean | TerminalOptions;
+  /** Which kinds of elicitation to advertise, when `onElicitation` is set. Default: both. */
+  elicitation?: { form?: boolean; url?: boolean };
+  /** Answers elicitations. Absent: not advertised. Throwing: `cancel`. */
+  onElicitation?(request: CreateElicitationRequest & { readonly signal: HostAbortSignal }):
+    CreateElicitationResponse | Promise<CreateElicitationResponse>;
+  /** An elicitation was completed elsewhere. */
+  onElicitationComplete?(notification: CompleteElicitationNotification): void;
+  /** Answers requests outside the protocol. Absent, or returning `undefined`: method not found (−32601). */
+  onExtRequest?(method: string, params: unknown): unknown;
+  /** Receives notifications outside the protocol. Default: they are ignored. */
+  onExtNotification?(method: string, params: unknown): void;
+  /** Sees every line of the wire. Costs a copy of each; for debugging. Default: off. */
+  onWire?(frame: WireFrame): void;
+}
+
+/** What a new session is made of. */
+export interface NewSessionOptions extends CallOptions {
+  /** Absolute path. Default: the client's `cwd`. */
+  cwd?: string;
+  /** Default: `[]`. Transports that the agent did not advertise reject with `unsupported_capability`. */
+  mcpServers?: McpServer[];
+  /** Absolute paths; only where the agent advertised `additionalDirectories`. Default: absent. */
+  additionalDirectories?: string[];
+  /** Only where the agent advertised `systemPrompt`. A string appends. Default: absent. */
+  systemPrompt?: string | SystemPrompt;
+  /** Only where the agent advertised `options`. Default: absent. */
+  configOptions?: InitialSessionConfigOption[];
+  /** `_meta` of the request. Default: absent. */
+  meta?: Meta;
+}
+
+/** How to reopen a session. `cwd` must be the session's own. */
+export interface LoadSessionOptions extends NewSessionOptions {
+  /** Whether replayed history is delivered as events (`replay: true`). Default: `true`. */
+  replay?: boolean;
+}
+
+/** How to fork a session. */
+export interface ForkSessionOptions extends NewSessionOptions {
+  /** Fork at this cursor; only where the agent advertised it. Default: the session's end. */
+  cursorId?: string;
+}
+
+/** Which sessions to list. */
+export interface ListSessionsOptions extends CallOptions {
+  /** Only sessions of this directory. Default: all. */
+  cwd?: string;
+  /** Whether archived sessions are listed. Default: the agent's choice. */
+  archived?: AgentRequests['session/list']['params']['archived'];
+}
+
+/** Limits of one turn. */
+export interface PromptOptions {
+  /** Cancels the turn. Default: none. */
+  signal?: AbortSignalLike;
+  /** Milliseconds for the whole turn; then it is cancelled and rejects with `timeout`. 0 means no limit. Default: 0. */
+  timeoutMs?: number;
+  /**
+   * Milliseconds without any protocol frame of this session; then the turn is cancelled and rejects with
+   * `turn_stalled`. Paused while the agent waits for the host. 0 means no limit. Default: 0.
+   */
+  idleTimeoutMs?: number;
+  /** `_meta` of the request. Default: absent. */
+  meta?: Meta;
+}
+
+/** What a prompt may be: text, or the protocol's content blocks. */
+export type PromptInput = string | PromptRequest['prompt'];
+
+/** How a turn ended. */
+export interface PromptResult {
+  /** One of the protocol's reasons, or what the agent sent instead. */
+  stopReason: StopReason | (string & {});
+  /** The agent's message text of this turn; replayed and late text is not in it. */
+  text: string;
+  /** Tokens, where the agent reports them. */
+  usage?: Usage;
+  /** Whether this side had asked for the turn to be cancelled. */
+  cancelRequested: boolean;
+}
+
+/**
+ * How a cancel went: the agent ended the turn (`cancelled`), it did not in time and the turn was ended locally
+ * (`forced`, the session takes no more turns), or there was no turn (`idle`).
+ */
+export interface CancelResult {
+  state: 'cancelled' | 'forced' | 'idle';
+}
+
+/**
+ * A running turn: iterate it for its events, await it for its result, or do both. A turn that is only awaited keeps no
+ * events. Iterating to the end, or breaking out, does not cancel the turn.
+ */
+export interface PromptTurn extends AsyncIterable<SessionEvent>, PromiseLike<PromptResult> {
+  /** The agent's message text, once the turn has ended. Rejects as the turn does. */
+  text(): Promise<string>;
+  /** The events as a web stream. Cancelling the stream does not cancel the turn. */
+  toReadableStream(): HostReadableStream<SessionEvent>;
+  /** Asks the agent to stop; resolves when the turn has ended. */
+  cancel(): Promise<CancelResult>;
+  catch<T = never>(onRejected?: ((reason: unknown) => T | PromiseLike<T>) | null): Promise<PromptResult | T>;
+  finally(onFinally?: (() => void) | null): Promise<PromptResult>;
+}
+
+/** One conversation with the agent. */
+export class AcpSession {
+  private constructor();
+  readonly id: string;
+  /** Absolute path. */
+  readonly cwd: string;
+  /** The modes, where the agent has them; kept current. */
+  readonly modes?: SessionModeState;
+  /** The configuration options, where the agent has them; kept current. */
+  readonly configOptions?: SessionConfigOption[];
+  /** Starts a turn. Rejects with `turn_in_progress` while another one runs. */
+  prompt(input: PromptInput, options?: PromptOptions): PromptTurn;
+  /** Every update of the session from now on, in turns and between them. Ends when the session is closed. */
+  updates(): AsyncIterableIterator<SessionEvent>;
+  setMode(modeId: string, options?: CallOptions): Promise<void>;
+  /** Resolves with the full set of options after the change. */
+  setConfigOption(configId: string, value: string | boolean, options?: CallOptions): Promise<SessionConfigOption[]>;
+  /** Changes the option of the category `model`. Rejects with `unsupported_capability` when there is none. */
+  setModel(modelId: string, options?: CallOptions): Promise<SessionConfigOption[]>;
+  /** Renames the session; resolves with the title as the agent keeps it. */
+  setTitle(title: string, options?: CallOptions): Promise<string>;
+  /** Cancels the running turn; resolves when it has ended. */
+  cancel(): Promise<CancelResult>;
+  /** Cancels the running turn, waits for its end, then prompts. */
+  interruptWith(input: PromptInput, options?: PromptOptions): PromptTurn;
+  /** Cancels what runs, and tells the agent where it advertised `close`. Idempotent. */
+  close(): Promise<void>;
+}
+export interface AcpSession extends AsyncDisposeMember {}
+
+/** Facts for a bug report. Counters start at the launch; none contains the agent's text except the noise sample. */
+export interface Diagnostics {
+  state: 'open' | 'closing' | 'closed';
+  pid: number;
+  protocolVersion: number;
+  bytesReceived: number;
+  bytesSent: number;
+  messagesReceived: number;
+  messagesSent: number;
+  /** Requests of either side that are not answered yet. */
+  pendingRequests: number;
+  sessions: number;
+  /** Events that wait for JavaScript. */
+  queuedEvents: number;
+  queuedBytes: number;
+  /** Lines that were not messages. */
+  noiseLines: number;
+  /** The last noise, bounded and redacted. */
+  noiseSample: string[];
+  /** Messages skipped because of their size. */
+  oversizedMessages: number;
+  /** Messages or updates of a known kind whose content was not understood. */
+  malformedMessages: number;
+  /** Updates with a tag that this version does not know. */
+  unknownUpdates: number;
+  /** Updates for sessions that this client does not have. */
+  droppedUpdates: number;
+  /** Everything that the agent has written to stderr, in bytes. */
+  stderrBytes: number;
+  exit?: ExitFacts;
+}
+
+/** A launched agent and the connection to it. */
+export class AcpClient {
+  private constructor();
+  /**
+   * Starts the agent, initializes, and authenticates when asked.
+   *
+   * @throws {AcpError} with the process tree already gone
+   */
+  static launch(options: LaunchOptions): Promise<AcpClient>;
+  readonly pid: number;
+  readonly protocolVersion: number;
+  readonly agentInfo?: Implementation;
+  readonly agentCapabilities: AgentCapabilities;
+  readonly authMethods: AuthMethod[];
+  newSession(options?: NewSessionOptions): Promise<AcpSession>;
+  /** Needs `loadSession`. History arrives as events before this resolves. */
+  loadSession(sessionId: string, options?: LoadSessionOptions): Promise<AcpSession>;
+  /** Needs `sessionCapabilities.resume`. Nothing is replayed. */
+  resumeSession(sessionId: string, options?: NewSessionOptions): Promise<AcpSession>;
+  /** Needs `sessionCapabilities.fork`. */
+  forkSession(sessionId: string, options?: ForkSessionOptions): Promise<AcpSession>;
+  /** Needs `sessionCapabilities.list`. Pages are fetched as they are consumed. */
+  listSessions(options?: ListSessionsOptions): AsyncIterableIterator<SessionInfo>;
+  /** Needs `sessionCapabilities.delete`. */
+  deleteSession(sessionId: string, options?: CallOptions): Promise<void>;
+  /** The method must be advertised and not be a `terminal` one. */
+  authenticate(methodId: string, options?: CallOptions & { meta?: Meta }): Promise<void>;
+  /** Needs `auth.logout`. */
+  logout(options?: CallOptions): Promise<void>;
+  /** Sends a request of the protocol, or an extension method; the result is as the agent sent it. */
+  request<M extends keyof AgentRequests>(method: M, params: AgentRequests[M]['params'], options?: CallOptions):
+    Promise<AgentRequests[M]['result']>;
+  request(method: `_${string}`, params?: unknown, options?: CallOptions): Promise<unknown>;
+  /** Sends an extension notification. */
+  notify(method: `_${string}`, params?: unknown): void;
+  /** The end of the agent's stderr so far, redacted. */
+  stderr(): string;
+  diagnostics(): Diagnostics;
+  /** Resolves when the agent's process has ended; never rejects, and does not keep the host alive. */
+  readonly closed: Promise<ExitInfo>;
+  /**
+   * Closes the agent's stdin, then terminates and finally kills what is left of its process tree.
+   * Resolves when the whole tree is gone. Idempotent.
+   *
+   * @param options.graceMs milliseconds for the agent to end by itself; default: 2,000
+   */
+  close(options?: { graceMs?: number }): Promise<ExitInfo>;
+  /** Kills the process tree at once. Idempotent. */
+  kill(): void;
+}
+export interface AcpClient extends AsyncDisposeMember {}
