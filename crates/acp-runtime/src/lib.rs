@@ -16,4 +16,5 @@ pub mod services;
 pub mod session;
 pub mod text;
 pub mod trace;
+pub mod verdict;
 pub mod wire;
