@@ -136,15 +136,16 @@ impl Sanitizer {
 /// One byte inside an escape or control sequence: the next state, and whether the byte belongs to the sequence. A byte
 /// that cannot continue the sequence ends it and is looked at again as plain text.
 fn sequence(state: State, byte: u8) -> (State, bool) {
+    use State::{C1Csi, CsiIntermediate, CsiParameter, Escape, EscapeIntermediate};
     match (state, byte) {
-        (State::Escape | State::EscapeIntermediate, 0x20..=0x2f) => (State::EscapeIntermediate, true),
-        (State::Escape, b'[') => (State::CsiParameter, true),
-        (State::Escape, b']') => (State::OscString, true),
-        (State::Escape, b'P' | b'X' | b'^' | b'_') => (State::ControlString, true),
-        (State::Escape | State::EscapeIntermediate, 0x30..=0x7e) => (State::Ground, true),
-        (State::C1Csi | State::CsiParameter, 0x30..=0x3f) => (State::CsiParameter, true),
-        (State::CsiParameter | State::CsiIntermediate, 0x20..=0x2f) => (State::CsiIntermediate, true),
-        (State::CsiParameter | State::CsiIntermediate, 0x40..=0x7e) => (State::Ground, true),
+        (Escape | EscapeIntermediate, 0x20..=0x2f) => (EscapeIntermediate, true),
+        (Escape, b'[') | (C1Csi | CsiParameter, 0x30..=0x3f) => (CsiParameter, true),
+        (Escape, b']') => (State::OscString, true),
+        (Escape, b'P' | b'X' | b'^' | b'_') => (State::ControlString, true),
+        (CsiParameter | CsiIntermediate, 0x20..=0x2f) => (CsiIntermediate, true),
+        (Escape | EscapeIntermediate, 0x30..=0x7e) | (CsiParameter | CsiIntermediate, 0x40..=0x7e) => {
+            (State::Ground, true)
+        }
         _ => (State::Ground, false),
     }
 }
@@ -154,34 +155,42 @@ const fn suspect(byte: u8) -> bool {
     (byte < 0x20 && byte != b'\n' && byte != b'\t') || byte == 0x7f || byte == C1_LEAD
 }
 
-/// Position of the first suspect byte. Looks at whole blocks without a branch per byte, so that it vectorises.
-fn first_suspect(bytes: &[u8]) -> Option<usize> {
-    const BLOCK: usize = 32;
-    let mut at = 0;
-    let (blocks, tail) = bytes.as_chunks::<BLOCK>();
-    for block in blocks {
-        if block.iter().fold(false, |any, &byte| any | suspect(byte)) {
-            break;
-        }
-        at += BLOCK;
-    }
-    let rest = if at + tail.len() == bytes.len() { tail } else { &bytes[at..] };
-    rest.iter().position(|&byte| suspect(byte)).map(|found| at + found)
+/// Bytes looked at together.
+const BLOCK: usize = 32;
+
+/// Whether a block has a suspect byte. Without a branch per byte, so that it vectorises.
+fn block_is_suspect(block: &[u8; BLOCK]) -> bool {
+    block.iter().fold(0, |any, &byte| any | u8::from(suspect(byte))) != 0
 }
 
 /// How many bytes pass unchanged from the start of `bytes`.
 fn clean_len(bytes: &[u8]) -> usize {
     let mut at = 0;
-    while let Some(found) = first_suspect(&bytes[at..]) {
-        at += found;
-        // The lead byte of the C1 controls also starts ordinary characters (U+00A0–U+00BF).
-        if bytes[at] == C1_LEAD && bytes.get(at + 1).is_some_and(|&next| next > 0x9f) {
-            at += 2;
-        } else {
-            return at;
+    while let Some(block) = bytes[at..].first_chunk::<BLOCK>() {
+        if block_is_suspect(block)
+            && let Some(stop) = first_control(bytes, at, at + BLOCK)
+        {
+            return stop;
         }
+        at += BLOCK;
     }
-    bytes.len()
+    // The rest: as one block with bytes that were looked at already, or with harmless ones.
+    let rest = &bytes[at..];
+    let suspect = if let Some(last) = bytes.last_chunk::<BLOCK>() {
+        !rest.is_empty() && block_is_suspect(last)
+    } else {
+        let mut filled = [b' '; BLOCK];
+        filled[..rest.len()].copy_from_slice(rest);
+        block_is_suspect(&filled)
+    };
+    if suspect { first_control(bytes, at, bytes.len()).unwrap_or(bytes.len()) } else { bytes.len() }
+}
+
+/// Position of the first byte in `from..to` at which something is removed. The lead byte of the C1 controls also starts
+/// ordinary characters (U+00A0–U+00BF).
+fn first_control(bytes: &[u8], from: usize, to: usize) -> Option<usize> {
+    (from..to)
+        .find(|&at| suspect(bytes[at]) && !(bytes[at] == C1_LEAD && bytes.get(at + 1).is_some_and(|&next| next > 0x9f)))
 }
 
 fn is_clean(text: &str) -> bool {

@@ -19,7 +19,7 @@ fn units_of(bytes: &[u8]) -> usize {
 
 /// The length of `text` in UTF-16 code units.
 pub fn utf16_len(text: &str) -> usize {
-    units_of(text.as_bytes())
+    if text.is_ascii() { text.len() } else { units_of(text.as_bytes()) }
 }
 
 /// The longest part from the start of `text` that has at most `max` UTF-16 units and ends between characters: its
@@ -27,7 +27,7 @@ pub fn utf16_len(text: &str) -> usize {
 pub fn utf16_prefix(text: &str, max: usize) -> (usize, usize) {
     let bytes = text.as_bytes();
     if bytes.len() <= max {
-        return (bytes.len(), units_of(bytes));
+        return (bytes.len(), utf16_len(text));
     }
     let (mut at, mut units) = (0, 0);
     while let Some(block) = bytes.get(at..at + BLOCK) {
