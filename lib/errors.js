@@ -12,6 +12,9 @@
 /** The protocol version that this client speaks. */
 const PROTOCOL_VERSION = 1;
 
+/** How many of an agent's authentication methods a message names. */
+const SHOWN_METHODS = 32;
+
 /** The optional members of an error: own properties only where they are known. */
 const OPTIONAL = /** @type {const} */ (['phase', 'rpc', 'exit', 'stderrTail', 'partialText', 'extra']);
 
@@ -91,7 +94,7 @@ class AcpAuthRequiredError extends AcpError {
    */
   constructor(availableMethodIds, init) {
     const what = availableMethodIds.length > 0
-      ? `no preferred method matched (available: ${availableMethodIds.join(', ')})`
+      ? `no preferred method matched (available: ${availableMethodIds.slice(0, SHOWN_METHODS).map(shown).join(', ')})`
       : 'advertised no auth methods';
     super('acp_auth_required', `ACP agent requires authentication but ${what}`, { phase: 'authenticate', ...init });
     this.availableMethodIds = [...availableMethodIds];
@@ -147,6 +150,16 @@ const classes = {
   PathJailError,
 };
 for (const [name, errorClass] of Object.entries(classes)) nameClass(errorClass, name);
+
+/**
+ * An agent's identifier for a message: no control characters, at most 256 UTF-16 code units.
+ *
+ * @param {string} id
+ * @returns {string}
+ */
+function shown(id) {
+  return id.slice(0, 256).replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '');
+}
 
 /**
  * A version number as text. What an agent sends instead of a number is shown as JSON and bounded.

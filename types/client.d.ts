@@ -354,3 +354,5 @@ export class AcpClient {
   kill(): void;
 }
 export interface AcpClient extends AsyncDisposeMember {}
+
+export {};

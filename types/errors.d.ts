@@ -154,3 +154,5 @@ export class PathJailError extends AcpError {
   constructor(code: PathJailErrorCode, message: string);
   readonly code: PathJailErrorCode;
 }
+
+export {};
