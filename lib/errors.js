@@ -316,4 +316,7 @@ function parse(native) {
 /** @type {{ [K in keyof typeof classes]: (typeof import('../types/errors'))[K] }} */
 const declared = /** @type {any} */ (classes);
 
-module.exports = { ...declared, fromNative, HOST_CODES, PROTOCOL_VERSION };
+/** @type {(native: NativeDetails | string, options?: FromNativeOptions) => import('../types/errors').AcpError} */
+const build = /** @type {any} */ (fromNative);
+
+module.exports = { ...declared, fromNative: build, HOST_CODES, PROTOCOL_VERSION };
