@@ -62,7 +62,7 @@ test('the older classes keep name, code, fields and message', () => {
       { path: '/no/agent', syscall: 'spawn /no/agent' }, 'spawn /no/agent ENOENT'],
   ];
   for (const [error, name, code, fields, message] of cases) {
-    assert.ok(error instanceof AcpError, name);
+    assert.equal(error instanceof AcpError, true, name);
     assert.equal(error.name, name);
     assert.equal(error.code, code);
     assert.equal(error.message, message);
