@@ -128,9 +128,15 @@ test('every older class is built from its extras, with the context kept', () => 
       { agentProtocolVersion: 7, message: 'ACP agent negotiated incompatible protocol version 7 (client supports 1)' }],
     [{ code: 'incompatible_protocol', extra: { agentProtocolVersion: '2' } }, errors.IncompatibleProtocolError,
       { agentProtocolVersion: '2', message: 'ACP agent negotiated incompatible protocol version "2" (client supports 1)' }],
+    [{ code: 'incompatible_protocol', extra: { agentProtocolVersion: null, expected: 1 } },
+      errors.IncompatibleProtocolError, { agentProtocolVersion: undefined }],
     [{ code: 'incompatible_protocol' }, errors.IncompatibleProtocolError, { agentProtocolVersion: undefined, expected: 1 }],
     [{ code: 'handshake_timeout', extra: { timeoutMs: 30_000 } }, errors.HandshakeTimeoutError,
+      { timeoutMs: 30_000, message: 'told' }],
+    [{ code: 'handshake_timeout', message: '', extra: { timeoutMs: 30_000 } }, errors.HandshakeTimeoutError,
       { timeoutMs: 30_000, message: 'ACP initialize handshake timed out after 30000ms' }],
+    [{ code: 'auth_required', extra: { authMethods: [{ id: 'a' }, { id: 7 }, null] } }, errors.AcpAuthRequiredError,
+      { availableMethodIds: ['a'] }],
     [{ code: 'auth_required', extra: { availableMethodIds: ['login'] } }, errors.AcpAuthRequiredError,
       { code: 'acp_auth_required', availableMethodIds: ['login'] }],
     [{ code: 'auth_required', rpc: { code: -32000, message: 'Authentication required' } }, errors.AcpAuthRequiredError,
@@ -176,7 +182,11 @@ test('a missing binary is spelt for its caller', () => {
   const odd = native({ code: 'spawn_error', extra: { path: 'agent', systemCode: 'EWEIRD' } });
   assert.equal(fromNative(odd, { nodeSpawnErrors: true }).code, 'spawn_error');
   assert.equal('cause' in fromNative(odd), false);
-  assert.equal(fromNative(native({ code: 'missing_binary' }), { nodeSpawnErrors: true }).code, 'missing_binary');
+
+  const searched = native({ code: 'missing_binary', extra: { searched: ['/bin/agent'], searchedCount: 1 } });
+  assert.equal(fromNative(searched, { nodeSpawnErrors: true, command: 'agent' }).message, 'spawn agent ENOENT');
+  assert.deepEqual(fromNative(searched, { nodeSpawnErrors: true, command: 'agent' }).extra, searched.extra);
+  assert.equal(fromNative(searched, { nodeSpawnErrors: true }).code, 'missing_binary', 'nothing to name');
 });
 
 test('the cause that the caller names wins', () => {

@@ -12,7 +12,8 @@ export const full: LaunchOptions = {
   cwd: '/work',
   env: { PATH: '/usr/bin' },
   clientInfo: { name: 'host', version: '1.0.0' },
-  clientCapabilities: { plan: {}, session: { notices: {} } },
+  richUpdates: false,
+  capabilitiesMeta: { 'vendor.example': true },
   authenticate: { preferMethods: ['cached_token'], require: true },
   initializeTimeoutMs: 30_000,
   maxMessageBytes: 1 << 20,
@@ -21,12 +22,12 @@ export const full: LaunchOptions = {
     const once = request.options.find((option) => option.kind === 'allow_once');
     return once ? { optionId: once.optionId } : { outcome: 'cancelled' };
   },
-  fs: { read: true, write: true, approveWrite: ({ bytes }) => bytes < 1000 },
+  fs: { read: true, write: true, approveWrite: ({ path }) => path.endsWith('.md') },
   terminal: { approve: async ({ command }) => command === 'ls' },
   onElicitation: (request) => (request.mode === 'url' ? { action: 'decline' } : { action: 'accept', content: { a: 1 } }),
   onExtRequest: (method, params) => ({ method, params }),
   onExtNotification: (method) => void method,
-  onWire: ({ direction, line }) => void (direction === 'send' && line.length),
+  onWire: ({ direction, frame }) => void (direction === 'to_agent' && frame.length),
 };
 // @ts-expect-error `cwd` is required
 export const noCwd: LaunchOptions = { command: 'agent' };
