@@ -149,7 +149,7 @@ fn a_client_that_does_not_read() {
 
 #[test]
 fn a_well_behaved_agent_leaves_at_the_end_of_stdin() {
-    assert_clean(play(&Script::new().eof(Eof::Exit).sleep(60_000)));
-    assert_clean(play(&Script::new().eof(Eof::Exit).expect("never")));
-    assert_clean(play(&Script::new().expect_eof()));
+    play(&Script::new().eof(Eof::Exit).sleep(60_000)).assert_clean();
+    play(&Script::new().eof(Eof::Exit).expect("never")).assert_clean();
+    play(&Script::new().expect_eof()).assert_clean();
 }
