@@ -18,4 +18,5 @@ pub mod services;
 pub mod session;
 pub mod text;
 pub mod trace;
+pub mod verdict;
 pub mod wire;
