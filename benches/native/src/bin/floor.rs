@@ -45,8 +45,9 @@ struct Update<'a> {
 
 #[derive(Deserialize)]
 struct Content<'a> {
-    #[serde(borrow)]
-    text: Option<Cow<'a, str>>,
+    // Not in an `Option`, which serde would never fill with a borrowed string.
+    #[serde(borrow, default)]
+    text: Cow<'a, str>,
 }
 
 #[derive(Deserialize)]
@@ -91,8 +92,7 @@ impl Reader {
                 }
                 if let Some(params) = line.params {
                     count.updates += 1;
-                    let text = params.update.content.and_then(|content| content.text);
-                    count.chars += text.map_or(0, |text| text.len() as u64);
+                    count.chars += params.update.content.map_or(0, |content| content.text.len() as u64);
                 }
             }
             scanned = self.make_room();
