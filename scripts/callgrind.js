@@ -1,7 +1,7 @@
 'use strict';
 
 // Counts the instructions that the core spends on one update: node scripts/callgrind.js
-// Runs `benches/native/src/bin/decode.rs` under callgrind at two sizes; the difference leaves out all that happens once.
+// Runs `benches/native/src/bin/decode.rs` under callgrind at two sizes; the difference leaves out what happens once.
 // Instructions, unlike times, hardly depend on what else the machine does.
 
 const { execFileSync, spawnSync } = require('node:child_process');
@@ -41,7 +41,9 @@ function main() {
       const [small, large] = SIZES.map((size) => instructions(directory, kind, size));
       const each = (large - small) / (SIZES[1] - SIZES[0]);
       const rest = small - each * SIZES[0];
-      process.stdout.write(`${kind}: ${each.toFixed(0)} instructions per update, ${(rest / 1e6).toFixed(2)} million once\n`);
+      process.stdout.write(
+        `${kind}: ${each.toFixed(0)} instructions per update, ${(rest / 1e6).toFixed(2)} million once\n`,
+      );
     }
   } finally {
     rmSync(directory, { recursive: true });

@@ -1,7 +1,7 @@
 'use strict';
 
 const { interleave, sample, sampleFloor } = require('../lib/sample');
-const { floodAgent } = require('../lib/agent');
+const { floodAgent, updatesOf } = require('../lib/agent');
 
 /**
  * @typedef {import('../lib/stats').Summary} Summary
@@ -17,7 +17,8 @@ const { floodAgent } = require('../lib/agent');
  * @property {string[]} ids
  * @property {(context: Context) => Promise<Row[]>} run
  *
- * @typedef {import('../lib/prepare').Prepared & { quick: boolean, rounds: number, log: (text: string) => void }} Setting
+ * @typedef {{ quick: boolean, rounds: number, log: (text: string) => void }} Options
+ * @typedef {import('../lib/prepare').Prepared & Options} Setting
  */
 
 /** What a case needs to measure: the clients that can be measured here, and ways to run them. */
@@ -72,7 +73,7 @@ class Context {
   turn(client, flood, options = {}) {
     const agent = this.agent(flood);
     const { agents = 1, turns = 1 } = options;
-    const all = { agents, turns, ...options, agent, updates: flood.updates * agents * turns };
+    const all = { agents, turns, updates: updatesOf(flood) * agents * turns, ...options, agent };
     const take = () =>
       client === 'floor'
         ? sampleFloor(this.setting.floor, turns, agent)

@@ -20,9 +20,9 @@ const text = {
     const total = turns * updates;
     const delayed = ALL.filter((client) => client !== 'floor');
     const measured = await context.measure({
-      ...Object.fromEntries(ALL.map((client) => [client, context.turn(client, { updates }, { turns })])),
+      ...Object.fromEntries(ALL.map((client) => [client, context.turn(client, { count: updates }, { turns })])),
       ...Object.fromEntries(
-        delayed.map((client) => [`${client} delay`, context.turn(client, { updates }, { turns, delay: true })]),
+        delayed.map((client) => [`${client} delay`, context.turn(client, { count: updates }, { turns, delay: true })]),
       ),
     });
     const wall = (/** @type {Turn} */ turn) => turn.wallMs;
@@ -102,9 +102,9 @@ const growth = {
     const measured = await context.measure(
       Object.fromEntries(
         clients.flatMap((client) =>
-          Object.entries(sizes).map(([size, updates]) => [
+          Object.entries(sizes).map(([size, count]) => [
             `${client} ${size}`,
-            context.turn(client, { updates, bytes: 10 }),
+            context.turn(client, { count, chars: 10 }),
           ]),
         ),
       ),
@@ -129,7 +129,7 @@ const incumbent = {
     const updates = context.quick ? 3_000 : 20_000;
     const clients = ['ours', 'incumbent'];
     const measured = await context.measure(
-      Object.fromEntries(clients.map((client) => [client, context.turn(client, { updates })])),
+      Object.fromEntries(clients.map((client) => [client, context.turn(client, { count: updates })])),
     );
     const figure = (/** @type {Turn} */ turn) => turn.wallMs;
     const measure = `${updates.toLocaleString('en')} text updates: wall`;
@@ -154,13 +154,14 @@ const incumbent = {
 const tools = {
   ids: ['P5'],
   async run(context) {
-    const updates = context.quick ? 4_000 : 40_000;
+    const pairs = context.quick ? 2_000 : 20_000;
+    const updates = 2 * pairs;
     const clients = [...OURS, ...PEERS];
     const measured = await context.measure(
-      Object.fromEntries(clients.map((client) => [client, context.turn(client, { updates, kind: 'tools' })])),
+      Object.fromEntries(clients.map((client) => [client, context.turn(client, { kind: 'tools', count: pairs })])),
     );
     const figure = (/** @type {Turn} */ turn) => turn.wallMs;
-    const measure = `${(updates / 2).toLocaleString('en')} tool calls with results: wall`;
+    const measure = `${pairs.toLocaleString('en')} tool calls with results: wall`;
     const lost = 'calls and results not delivered as objects';
     return [
       row(measured, { id: 'P5', measure, unit: 'ms', clients, figure }),

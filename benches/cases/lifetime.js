@@ -21,7 +21,7 @@ const OURS = ['ours', 'ours, typed'];
 const ask = {
   ids: ['P8'],
   async run(context) {
-    const agent = context.agent({ updates: 1 });
+    const agent = context.agent({ count: 1 });
     const pairs = context.quick ? 10 : 40;
     const measured = await context.measure(
       Object.fromEntries(OURS.map((client) => [client, context.other('ask', client, { agent, pairs, warmUp: 3 })])),
@@ -34,7 +34,8 @@ const ask = {
         row(measured, {
           ...what,
           measure: 'time that the ask adds',
-          figure: (run) => median(run.askMs.map((/** @type {number} */ ms, /** @type {number} */ i) => ms - run.bareMs[i])),
+          figure: (run) =>
+            median(run.askMs.map((/** @type {number} */ ms, /** @type {number} */ i) => ms - run.bareMs[i])),
         }),
         '<=',
         3,
@@ -94,7 +95,7 @@ const cycles = {
   async run(context) {
     if (!hasAccounts) return [notHere('P11', 'launch, ask, tear down')];
     const count = context.quick ? 200 : 1_000;
-    const agent = context.agent({ updates: 1 });
+    const agent = context.agent({ count: 1 });
     const measured = await context.measure(
       Object.fromEntries(
         OURS.map((client) => [client, context.other('cycles', client, { agent, cycles: count }, ['--expose-gc'])]),
@@ -102,8 +103,10 @@ const cycles = {
       context.quick ? 1 : undefined,
     );
     /** @param {string} key */
-    const growth = (key) => (/** @type {{ looks: Record<string, number>[] }} */ { looks }) =>
-      looks[looks.length - 1][key] - looks[0][key];
+    const growth =
+      (key) =>
+      (/** @type {{ looks: Record<string, number>[] }} */ { looks }) =>
+        looks[looks.length - 1][key] - looks[0][key];
     const what = { id: 'P11', clients: OURS };
     const measure = `${count.toLocaleString('en')} cycles: resident memory, end − after 100`;
     return [
@@ -113,7 +116,12 @@ const cycles = {
         5,
         OURS,
       ),
-      held(row(measured, { ...what, measure: 'descriptors gained', unit: '', figure: growth('descriptors') }), '<=', 0, OURS),
+      held(
+        row(measured, { ...what, measure: 'descriptors gained', unit: '', figure: growth('descriptors') }),
+        '<=',
+        0,
+        OURS,
+      ),
       held(row(measured, { ...what, measure: 'threads gained', unit: '', figure: growth('threads') }), '<=', 0, OURS),
     ];
   },

@@ -7,42 +7,50 @@ const MIB = 2 ** 20;
 const CLIENTS = ['ours', 'ours, typed', 'node', 'sdk 0.24', 'sdk 2.4'];
 
 /**
- * P6: one very long line in small writes.
+ * P6: one very long line, a tool call's output, in small writes.
  *
  * @type {import('./context').Case}
  */
 const line = {
   ids: ['P6'],
   async run(context) {
-    const long = context.quick ? 4e6 : 20e6;
-    const flood = (/** @type {number} */ bytes) => ({ updates: 1, bytes, writeBytes: 4096 });
-    const clients = ['ours', 'ours, typed', 'floor', 'node', 'sdk 0.24', 'sdk 2.4'];
+    const long = context.quick ? 4 : 20;
+    const flood = (/** @type {number} */ megabytes) => ({
+      kind: /** @type {const} */ ('line'),
+      count: megabytes,
+      writeBytes: 4096,
+    });
+    const turn = (/** @type {string} */ client, /** @type {number} */ megabytes, delay = false) =>
+      // The Fusion-shaped API has no callback for a tool call that is still running.
+      context.turn(client, flood(megabytes), client === 'ours' ? { delay, updates: 0 } : { delay });
     const measured = await context.measure({
-      ...Object.fromEntries(clients.map((client) => [client, context.turn(client, flood(long))])),
-      ...Object.fromEntries(clients.map((client) => [`${client} quarter`, context.turn(client, flood(long / 4))])),
-      ...Object.fromEntries(
-        CLIENTS.map((client) => [`${client} delay`, context.turn(client, flood(long), { delay: true })]),
-      ),
+      ...Object.fromEntries(CLIENTS.map((client) => [client, turn(client, long)])),
+      ...Object.fromEntries(CLIENTS.map((client) => [`${client} quarter`, turn(client, long / 4)])),
+      ...Object.fromEntries(CLIENTS.map((client) => [`${client} delay`, turn(client, long, true)])),
     });
     const figure = (/** @type {import('../measures/turn').Turn} */ turn) => turn.wallMs;
     const pairs = Object.fromEntries(
-      clients.map((client) => [client, /** @type {[string, string]} */ ([client, `${client} quarter`])]),
+      CLIENTS.map((client) => [client, /** @type {[string, string]} */ ([client, `${client} quarter`])]),
     );
-    const what = `one line of ${long / 1e6} MB in writes of 4 KiB`;
+    const what = `one line of ${long} MB in writes of 4 KiB`;
     return [
-      row(measured, { id: 'P6', measure: `${what}: wall`, unit: 'ms', clients, figure }),
+      row(measured, { id: 'P6', measure: `${what}: wall`, unit: 'ms', clients: CLIENTS, figure }),
       held(
         row(measured, {
           id: 'P6',
           measure: 'updates lost',
           unit: '',
-          clients: CLIENTS,
+          clients: CLIENTS.filter((client) => client !== 'ours'),
           figure: (turn) => 1 - turn.updates,
         }),
         '<=',
         0,
+        ['ours, typed'],
       ),
-      held(ratioRow(measured, { id: 'P6', measure: 'time / time for a quarter of it', pairs, figure }), '<=', 4.3),
+      held(ratioRow(measured, { id: 'P6', measure: 'time / time for a quarter of it', pairs, figure }), '<=', 4.3, [
+        'ours',
+        'ours, typed',
+      ]),
       held(
         row(measured, {
           id: 'P6',
@@ -81,7 +89,7 @@ const blocked = {
     const clients = context.quick ? ['ours', 'ours, typed', 'node'] : CLIENTS;
     const measured = await context.measure(
       Object.fromEntries(
-        clients.map((client) => [client, context.turn(client, { updates, bytes: 9 }, { blockMs })]),
+        clients.map((client) => [client, context.turn(client, { count: updates, chars: 9 }, { blockMs })]),
       ),
     );
     const what = `${updates.toLocaleString('en')} updates, consumer stops for ${blockMs / 1e3} s`;
@@ -138,12 +146,12 @@ const many = {
     const updates = context.quick ? 2_500 : 5_000;
     const clients = context.quick ? ['ours'] : ['ours', 'ours, typed', 'node', 'sdk 0.24'];
     const total = agents * updates;
-    const bytes = 15; // keeps the one agent's turn below the limit per turn
+    const chars = 15; // keeps the one agent's turn below the limit per turn
     const measured = await context.measure(
       Object.fromEntries(
         clients.flatMap((client) => [
-          [`${client} many`, context.turn(client, { updates, bytes }, { agents })],
-          [`${client} one`, context.turn(client, { updates: total, bytes })],
+          [`${client} many`, context.turn(client, { count: updates, chars }, { agents })],
+          [`${client} one`, context.turn(client, { count: total, chars })],
         ]),
       ),
     );

@@ -21,6 +21,8 @@ function dispatch(update, tag, handlers) {
     case 'tool_call_update':
       if (update.status === 'completed' || update.status === 'failed') {
         handlers.onToolEnd(update.toolCallId, update.status === 'failed', update.rawOutput);
+      } else {
+        handlers.onOther();
       }
       break;
   }

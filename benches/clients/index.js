@@ -9,6 +9,7 @@
  * @property {(text: string) => void} onThinking
  * @property {(name: string, args?: unknown) => void} onToolStart
  * @property {(name: string, isError: boolean, result?: unknown) => void} onToolEnd
+ * @property {() => void} onOther Updates that the Fusion-shaped API has no callback for.
  * @typedef {object} OpenSession
  * @property {() => Promise<unknown>} prompt Sends one prompt; resolves with the response to it.
  * @property {() => Promise<void> | void} close Ends the agent.

@@ -30,7 +30,7 @@ async function open(agent, handlers) {
  * @param {import('./index').AgentCommand} agent
  */
 async function ask(agent) {
-  const session = await open(agent, { onText() {}, onThinking() {}, onToolStart() {}, onToolEnd() {} });
+  const session = await open(agent, { onText() {}, onThinking() {}, onToolStart() {}, onToolEnd() {}, onOther() {} });
   await session.close();
 }
 

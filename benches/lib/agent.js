@@ -2,9 +2,9 @@
 
 /**
  * @typedef {object} Flood
- * @property {number} updates Updates sent for each prompt.
- * @property {'text' | 'tools'} [kind]
- * @property {number} [bytes] Length of each text, or of each tool's output.
+ * @property {'text' | 'tools' | 'line'} [kind]
+ * @property {number} count Sent for each prompt: texts, pairs of a tool call and its result, or megabytes of one line.
+ * @property {number} [chars] Length of each text; 40 unless said.
  * @property {number} [writeBytes] Bytes given to one `write`.
  */
 
@@ -15,11 +15,20 @@
  * @param {Flood} flood
  * @returns {import('../clients').AgentCommand}
  */
-function floodAgent(program, { updates, kind = 'text', bytes = kind === 'text' ? 40 : 200, writeBytes = 64 * 1024 }) {
-  return {
-    command: program,
-    args: ['--updates', String(updates), '--kind', kind, '--bytes', String(bytes), '--write', String(writeBytes)],
-  };
+function floodAgent(program, { kind = 'text', count, chars, writeBytes }) {
+  const args = ['--kind', kind, '--count', String(count)];
+  if (chars) args.push('--text-chars', String(chars));
+  if (writeBytes) args.push('--write-bytes', String(writeBytes));
+  return { command: program, args };
 }
 
-module.exports = { floodAgent };
+/**
+ * Updates that a flood consists of.
+ *
+ * @param {Flood} flood
+ */
+function updatesOf({ kind, count }) {
+  return { text: count, tools: 2 * count, line: 1 }[kind ?? 'text'];
+}
+
+module.exports = { floodAgent, updatesOf };

@@ -28,6 +28,7 @@ async function prepare({ build }) {
   if (build) {
     run('cargo', ['build', '--release', '-p', 'acp-testkit', '--bin', 'flood-agent', '--target-dir', target], root);
     run('cargo', ['build', '--release', '--bin', 'floor', '--target-dir', target], path.join(benches, 'native'));
+    if (!existsSync(path.join(root, 'node_modules'))) run('npm', ['ci'], root);
     run('npm', ['run', 'build'], root);
   }
   installPeers();

@@ -13,7 +13,7 @@ const LATE_MS = 5_000;
  * @property {number} agents Agents that answer at once, each with a session of its own.
  * @property {number} updates Updates that all agents together send in all turns.
  * @property {number} [turns] Prompts sent one after the other; 1 unless said.
- * @property {boolean} [delay] Sample the event-loop delay. Its timer fires every millisecond, so no time is read in such a run.
+ * @property {boolean} [delay] Sample the event-loop delay. Its timer costs time, so no other figure is read.
  * @property {number} [blockMs] Block the consumer once for so long, at the first update.
  *
  * @typedef {object} Turn
@@ -135,6 +135,9 @@ function createCounter(blockMs) {
         }
       },
       onThinking() {},
+      onOther() {
+        counter.updates++;
+      },
       /** @param {string} _name @param {unknown} [args] */
       onToolStart(_name, args) {
         counter.updates++;

@@ -1,7 +1,7 @@
 //! The per-update path of the core without its I/O: lines in, segments for the host out.
 //!
-//! The same block of prebuilt lines is fed again and again in reads of 64 KiB, so that two runs of different length differ
-//! by the updates alone. `scripts/callgrind.js` counts the instructions of both.
+//! The same block of prebuilt lines is fed again and again in reads of 64 KiB, so that two runs of different length
+//! differ by the updates alone. `scripts/callgrind.js` counts the instructions of both.
 //!
 //! Usage: `decode text|tools <updates>`
 #![warn(missing_docs)]

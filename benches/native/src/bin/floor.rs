@@ -1,7 +1,7 @@
 //! The floor: what reading the agent's pipe and parsing its lines costs when nothing else is done.
 //!
-//! Starts the agent, speaks the handshake, sends one prompt after another and counts the updates that come back, borrowing
-//! every string from the read buffer. There is no JavaScript, no second thread and no queue. Prints one JSON object.
+//! Starts the agent, speaks the handshake, sends one prompt after another and counts the updates that come back,
+//! borrowing every string from the read buffer. There is no JavaScript, no second thread and no queue. Prints one JSON object.
 //!
 //! Usage: `floor <turns> <command> [arguments…]`
 #![warn(missing_docs)]
@@ -84,7 +84,7 @@ impl Reader {
         loop {
             while let Some(at) = memchr::memchr(b'\n', &self.buffer[scanned..self.filled]) {
                 let end = scanned + at;
-                let line: Line<'_> = serde_json::from_slice(&self.buffer[self.used..end])?;
+                let line: Line<'_> = serde_json::from_str(str::from_utf8(&self.buffer[self.used..end])?)?;
                 self.used = end + 1;
                 scanned = self.used;
                 if line.id == Some(id) {
@@ -104,7 +104,7 @@ impl Reader {
         }
     }
 
-    /// Moves the unfinished line to the front, grows the buffer when that line fills it, and returns where scanning goes on.
+    /// Moves the unfinished line to the front and grows the buffer when that line fills it. Returns where scanning goes on.
     fn make_room(&mut self) -> usize {
         self.buffer.copy_within(self.used..self.filled, 0);
         self.filled -= self.used;
