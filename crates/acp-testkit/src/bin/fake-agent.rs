@@ -1,12 +1,15 @@
-//! A fake agent that plays a script: `fake-agent SCRIPT.jsonl`, `fake-agent --script JSON`, or `FAKE_AGENT_SCRIPT=JSON`.
+//! A fake agent that plays a script: `fake-agent SCRIPT.jsonl`, `fake-agent --script JSON`, `fake-agent --case NAME`, or
+//! `FAKE_AGENT_SCRIPT=JSON-or-path fake-agent`. What follows on the command line is `{{args}}` in the script.
 
 use std::env;
 use std::fs;
+use std::io::{self, Write};
 
-use acp_testkit::Script;
 use acp_testkit::play::{self, AS_DAEMON, AS_SLEEPER, Stop};
+use acp_testkit::{Script, cases};
 
-const USAGE: &str = "usage: fake-agent SCRIPT.jsonl | fake-agent --script JSON | FAKE_AGENT_SCRIPT=JSON-or-path fake-agent";
+const USAGE: &str = "usage: fake-agent SCRIPT.jsonl | --script JSON | --case NAME | --list-cases [ARGUMENT…], \
+or FAKE_AGENT_SCRIPT=JSON-or-path fake-agent";
 
 fn main() {
     let args: Vec<String> = env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned()).collect();
@@ -14,29 +17,37 @@ fn main() {
     match args.as_slice() {
         [AS_SLEEPER, spec, ready] => end(play::run_sleeper(spec, ready)),
         [AS_DAEMON, spec, ready] => end(play::run_daemon(spec, ready)),
-        _ => match load(&args).and_then(|text| Script::parse(&text)) {
-            Ok(script) => play::run(&script),
-            Err(reason) => play::finish(&Stop::unusable(reason)),
-        },
+        ["--list-cases"] => list_cases(),
+        ["--script", json, rest @ ..] => start(Script::parse(json), rest),
+        ["--case", name, rest @ ..] => start(cases::script(name).ok_or(format!("there is no case {name}")), rest),
+        ["--script" | "--case"] => play::finish(&Stop::unusable(USAGE)),
+        [path, rest @ ..] if !path.starts_with('-') => start(read(path).and_then(|text| Script::parse(&text)), rest),
+        rest => start(from_environment().and_then(|text| Script::parse(&text)), rest),
     }
 }
 
-/// The script's text. Arguments after it are free: they are what `{{args}}` holds.
-fn load(args: &[&str]) -> Result<String, String> {
-    match args {
-        ["--script", json, ..] => Ok((*json).to_owned()),
-        ["--script"] => Err(USAGE.to_owned()),
-        [path, ..] if !path.starts_with('-') => read(path),
-        _ => match env::var("FAKE_AGENT_SCRIPT") {
-            Ok(script) if script.trim_start().starts_with(['[', '{']) => Ok(script),
-            Ok(path) => read(&path),
-            Err(_) => Err(USAGE.to_owned()),
-        },
+fn start(script: Result<Script, String>, args: &[&str]) {
+    match script {
+        Ok(script) => play::run(&script, args),
+        Err(reason) => play::finish(&Stop::unusable(reason)),
+    }
+}
+
+fn from_environment() -> Result<String, String> {
+    match env::var("FAKE_AGENT_SCRIPT") {
+        Ok(script) if script.trim_start().starts_with(['[', '{']) => Ok(script),
+        Ok(path) => read(&path),
+        Err(_) => Err(USAGE.to_owned()),
     }
 }
 
 fn read(path: &str) -> Result<String, String> {
     fs::read_to_string(path).map_err(|error| format!("cannot read the script {path}: {error}"))
+}
+
+fn list_cases() {
+    let names: String = cases::names().iter().map(|name| format!("{name}\n")).collect();
+    drop(io::stdout().write_all(names.as_bytes()));
 }
 
 fn end(result: Result<(), Stop>) {

@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+
 use super::output::append_line;
 use super::stop::Stop;
 use super::sys;
@@ -26,7 +28,9 @@ const START_LIMIT: Duration = Duration::from_secs(20);
 pub fn spawn_grandchild(spec: &Grandchild) -> Result<(), Stop> {
     let ready = ready_file();
     // Not waited for: it is meant to outlive this process, which is too short-lived to mind a zombie.
-    sleeper_command(AS_SLEEPER, spec, &ready).and_then(|mut command| command.spawn()).map_err(|e| failed("start", &e))?;
+    sleeper_command(AS_SLEEPER, spec, &ready)
+        .and_then(|mut command| command.spawn())
+        .map_err(|e| failed("start", &e))?;
     await_ready(&ready)
 }
 
@@ -43,9 +47,10 @@ pub fn spawn_daemon(spec: &Grandchild) -> Result<(), Stop> {
 }
 
 /// Plays a script in a child that inherits all streams; gives back the exit code to end with.
-pub fn delegate(script: &Script) -> Result<i32, Stop> {
+pub fn delegate(script: &Script, args: &Value) -> Result<i32, Stop> {
+    let args = args.as_array().into_iter().flatten().filter_map(Value::as_str);
     let status = env::current_exe()
-        .and_then(|exe| Command::new(exe).arg("--script").arg(script.to_json()).status())
+        .and_then(|exe| Command::new(exe).arg("--script").arg(script.to_json()).args(args).status())
         .map_err(|e| failed("start", &e))?;
     Ok(exit_code(status))
 }

@@ -252,7 +252,8 @@ mod tests {
 
     #[test]
     fn takes_the_first_match_and_keeps_the_rest() {
-        let inbox = inbox(&[r#"{"jsonrpc":"2.0","method":"a"}"#, r#"{"jsonrpc":"2.0","id":1,"method":"b","params":{"x":1}}"#]);
+        let inbox =
+            inbox(&[r#"{"jsonrpc":"2.0","method":"a"}"#, r#"{"jsonrpc":"2.0","id":1,"method":"b","params":{"x":1}}"#]);
         let b = inbox.take(&Wanted::Method("b", Some(&json!({"x": 1}))), false, None).unwrap();
         assert_eq!(b["id"], 1);
         assert!(inbox.has(&Wanted::Method("a", None)));

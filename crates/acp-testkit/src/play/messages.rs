@@ -79,9 +79,9 @@ pub fn chunk(text: &Text) -> Value {
 
 /// The params of a permission request.
 pub fn permission(step: &Permission, session: &Value) -> Value {
-    let tool_call = step.tool_call.clone().unwrap_or_else(|| {
-        json!({"toolCallId": "call-1", "title": "Run a command", "kind": "execute", "status": "pending"})
-    });
+    let tool_call = step.tool_call.clone().unwrap_or_else(
+        || json!({"toolCallId": "call-1", "title": "Run a command", "kind": "execute", "status": "pending"}),
+    );
     let options = step.options.clone().unwrap_or_else(|| {
         json!([
             {"optionId": "allow", "name": "Allow once", "kind": "allow_once"},
@@ -125,12 +125,8 @@ pub fn flood<'a>(step: &'a Flood, template: &'a [Vec<u8>]) -> impl Iterator<Item
 /// The bytes of a `raw` step: the pieces in the order of their writes.
 pub fn raw_pieces(step: &Raw, vars: &Vars) -> Result<Vec<Vec<u8>>, String> {
     let literal = step.literal.unwrap_or(false);
-    let single = Piece {
-        text: step.text.clone(),
-        base64: step.base64.clone(),
-        json: step.json.clone(),
-        repeat: step.repeat,
-    };
+    let single =
+        Piece { text: step.text.clone(), base64: step.base64.clone(), json: step.json.clone(), repeat: step.repeat };
     match (&step.chunks, single == Piece::default()) {
         (Some(chunks), true) => chunks.iter().map(|piece| piece_bytes(piece, vars, literal)).collect(),
         (None, false) => Ok(vec![piece_bytes(&single, vars, literal)?]),
@@ -143,9 +139,9 @@ fn piece_bytes(piece: &Piece, vars: &Vars, literal: bool) -> Result<Vec<u8>, Str
     let once = match (&piece.text, &piece.base64, &piece.json) {
         (Some(text), None, None) if literal => text.clone().into_bytes(),
         (Some(text), None, None) => vars.fill_json_text(text)?.into_bytes(),
-        (None, Some(base64), None) => base64::engine::general_purpose::STANDARD
-            .decode(base64)
-            .map_err(|error| format!("not base64: {error}"))?,
+        (None, Some(base64), None) => {
+            base64::engine::general_purpose::STANDARD.decode(base64).map_err(|error| format!("not base64: {error}"))?
+        }
         (None, None, Some(json)) if literal => format!("{json}\n").into_bytes(),
         (None, None, Some(json)) => format!("{}\n", vars.fill(json)?).into_bytes(),
         _ => return Err("a piece needs exactly one of text, base64, json".into()),

@@ -17,8 +17,8 @@ use super::stop::Stop;
 use super::sys;
 use super::vars::{Vars, env_names};
 use crate::script::{
-    Eof, Expect, ExpectResponse, Flood, Initialize, Loop, On, OnSignal, Permission, PromptBegin, PromptEnd, Raw, Request,
-    Respond, Script, SessionNew, Stderr, Step, Text, Update,
+    Eof, Expect, ExpectResponse, Flood, Grandchild, Initialize, Loop, On, OnSignal, Permission, PromptBegin, PromptEnd,
+    Raw, Request, Respond, Script, SessionNew, Stderr, Step, Text, Update,
 };
 
 /// Plays the steps of one thread.
@@ -109,32 +109,32 @@ impl Player {
             }
             Step::OnSignal(step) => return self.on_signal(step),
             Step::IgnoreEof(_) => self.stage.set_eof(Eof::Ignore),
-            Step::SpawnGrandchild(step) => return children::spawn_grandchild(step),
-            Step::DoubleForkDaemon(step) => return children::spawn_daemon(step),
+            Step::SpawnGrandchild(step) => return children::spawn_grandchild(&self.fill_grandchild(step)?),
+            Step::DoubleForkDaemon(step) => return children::spawn_daemon(&self.fill_grandchild(step)?),
             Step::Delegate(step) => {
-                let code = children::delegate(&Script { steps: step.steps.clone() })?;
+                let script = Script { steps: step.steps.clone() };
+                let code = children::delegate(&script, &self.vars.get("args").unwrap_or_default())?;
                 return Err(Stop::wanted(code));
             }
             Step::Exit(step) => return Err(Stop::wanted(step.code)),
-            Step::KillSelf(step) => {
-                system(sys::kill_self(step.signal.as_deref().unwrap_or("KILL")))?;
-                // The signal may take a moment; nothing else must happen until then.
-                thread::sleep(Duration::from_secs(5));
-            }
-            Step::WritePid(step) => return append_line(&step.file, &std::process::id().to_string()),
+            Step::KillSelf(step) => return system(sys::kill_self(step.signal.as_deref().unwrap_or("KILL"))),
+            Step::WritePid(step) => return append_line(&self.fill_text(&step.file)?, &std::process::id().to_string()),
             Step::EchoEnvNames(step) => match &step.file {
-                Some(file) => return env_names().iter().try_for_each(|name| append_line(file, name)),
+                Some(file) => {
+                    let file = self.fill_text(file)?;
+                    return env_names().iter().try_for_each(|name| append_line(&file, name));
+                }
                 None => {
                     let params = json!({"names": env_names()});
                     return self.send(&messages::call(None, "_test/env_names", Some(params)));
                 }
             },
             Step::Record(step) => {
-                self.stage.output.log.record_to(&step.file)?;
+                self.stage.output.log.record_to(&self.fill_text(&step.file)?)?;
                 self.stage.listen();
             }
             Step::Transcript(step) => {
-                self.stage.output.log.transcribe_to(&step.file)?;
+                self.stage.output.log.transcribe_to(&self.fill_text(&step.file)?)?;
                 self.stage.listen();
             }
             Step::Loop(step) => return self.repeat(step),
@@ -295,7 +295,7 @@ impl Player {
 
     fn text(&mut self, step: &Text) -> Played {
         let session = self.session(step.session_id.as_deref())?;
-        let filled = Text { text: self.vars.fill_text(&step.text).map_err(Stop::unusable)?, ..step.clone() };
+        let filled = Text { text: self.fill_text(&step.text)?, ..step.clone() };
         for i in 0..step.n.unwrap_or(1) {
             let numbered = Text { text: filled.text.replace("{i}", &i.to_string()), ..filled.clone() };
             self.send(&messages::update(&session, &messages::chunk(&numbered)))?;
@@ -320,7 +320,7 @@ impl Player {
     }
 
     fn stderr(&mut self, step: &Stderr) -> Played {
-        let mut text = self.vars.fill_text(&step.text).map_err(Stop::unusable)?;
+        let mut text = self.fill_text(&step.text)?;
         if !text.ends_with('\n') {
             text.push('\n');
         }
@@ -383,6 +383,15 @@ impl Player {
 
     fn fill(&self, value: &Value) -> Result<Value, Stop> {
         self.vars.fill(value).map_err(Stop::unusable)
+    }
+
+    fn fill_text(&self, text: &str) -> Result<String, Stop> {
+        self.vars.fill_text(text).map_err(Stop::unusable)
+    }
+
+    fn fill_grandchild(&self, spec: &Grandchild) -> Result<Grandchild, Stop> {
+        let pid_file = spec.pid_file.as_deref().map(|file| self.fill_text(file)).transpose()?;
+        Ok(Grandchild { pid_file, ..spec.clone() })
     }
 
     fn fill_some(&self, value: Option<&Value>) -> Result<Option<Value>, Stop> {

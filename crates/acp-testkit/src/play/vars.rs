@@ -1,7 +1,8 @@
 //! Variables of a script.
 //!
 //! `{{name.path}}` stands for a value: `name` is what a step gave (`as`, `into`, `set`) and `path` walks into it by keys and
-//! indexes. Built in: `cwd`, `pid`, `exe`, `args`, `env_names`, `session` (the latest session id), `last`, `last_request`.
+//! indexes. Built in: `cwd`, `pid`, `exe`, `args` (what follows the script on the command line), `env_names`, `session` (the latest
+//! session id), `last`, `last_request`.
 //! A string that is nothing but a variable becomes the value with its JSON type; inside longer text a string is inserted
 //! as it is and everything else as JSON text. `{{name|string}}` makes it a JSON string, `{{name|json}}` JSON text.
 //! What is not shaped like a variable stays as it is; an unknown variable is a mistake of the script.
@@ -53,13 +54,12 @@ impl Vars {
             "cwd" => env::current_dir().ok().map(|dir| Value::from(dir.to_string_lossy())),
             "pid" => Some(Value::from(std::process::id())),
             "exe" => env::current_exe().ok().map(|exe| Value::from(exe.to_string_lossy())),
-            "args" => Some(env::args_os().skip(1).map(|arg| Value::from(arg.to_string_lossy())).collect()),
             "env_names" => Some(env_names().into_iter().map(Value::from).collect()),
             _ => None,
         };
-        let root = root.or_else(|| self.own.get(name).cloned()).or_else(|| {
-            self.shared.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
-        })?;
+        let root = root
+            .or_else(|| self.own.get(name).cloned())
+            .or_else(|| self.shared.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned())?;
         let Some(rest) = rest else { return Some(root) };
         rest.split('.')
             .try_fold(&root, |value, key| match value {

@@ -5,9 +5,9 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use super::{
-    Check, Empty, Eof, Exit, Expect, ExpectResponse, ExpectSilence, File, Flood, Grandchild, Initialize, KillSelf, Loop,
-    Notify, On, OnSignal, Options, Permission, Piece, PromptBegin, PromptEnd, Raw, Request, Respond, Script, Send,
-    SessionNew, Set, Sleep, Stderr, Step, Steps, Text, Until, Update,
+    Check, Empty, Eof, Exit, Expect, ExpectResponse, ExpectSilence, File, Flood, Grandchild, Initialize, KillSelf,
+    Loop, Notify, On, OnSignal, Options, Permission, Piece, PromptBegin, PromptEnd, Raw, Request, Respond, Script,
+    Send, SessionNew, Set, Sleep, Stderr, Step, Steps, Text, Until, Update,
 };
 
 impl Piece {

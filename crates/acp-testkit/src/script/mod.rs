@@ -26,7 +26,8 @@ impl Script {
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         if text.trim_start().starts_with('[') {
-            let values: Vec<Value> = serde_json::from_str(text).map_err(|e| format!("not a JSON array of steps: {e}"))?;
+            let values: Vec<Value> =
+                serde_json::from_str(text).map_err(|e| format!("not a JSON array of steps: {e}"))?;
             return Self::from_values(values.into_iter().enumerate().map(|(i, v)| (format!("step {}", i + 1), Ok(v))));
         }
         let lines = text.lines().enumerate().filter(|(_, line)| {
