@@ -7,7 +7,7 @@ const fs = require('node:fs');
 const path = require('node:path');
 const { parseArgs } = require('node:util');
 const { CHECKS } = require('./checks/index.js');
-const { runCase } = require('./lib/case.js');
+const { abandon, runCase } = require('./lib/case.js');
 const { document } = require('./lib/document.js');
 const { loadClient } = require('./lib/driver.js');
 const { agentsDir, install, isInstalled } = require('./lib/install.js');
@@ -67,6 +67,7 @@ async function run(ids, options) {
   const model = await new FakeModel().listen();
   const about = describeRun(network());
   console.log(`${client.name} ${client.version}, in ${about.network}`);
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => abandon().finally(() => process.exit(130)));
   const results = new Map();
   let good = chosen.length > 0;
   for (const row of chosen) {

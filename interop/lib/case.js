@@ -81,7 +81,7 @@ class Case {
   async open(decision = 'deny', more = {}) {
     const onPermission = (/** @type {any} */ request) => {
       this.permissions.push(request);
-      return driver.decide(decision, request);
+      return decision;
     };
     const client = await this.launch({ onPermission, ...more });
     const session = await this.within(client.newSession({ cwd: this.scratch.cwd }), 'session/new');
@@ -172,6 +172,12 @@ class Case {
   }
 }
 
+/** The case that runs, for a run that is broken off. @type {Case | undefined} */
+let current;
+
+/** Ends and removes what the running case has started. */
+const abandon = async () => current?.dispose();
+
 /**
  * @param {{ id: string, run: (test: Case) => Promise<Verdict> }} check
  * @param {import('./table.js').AgentRow} row
@@ -182,6 +188,7 @@ class Case {
 async function runCase(check, row, client, model) {
   model.reset();
   const test = new Case(row, client.api, model, client.path);
+  current = test;
   const started = performance.now();
   /** @type {Verdict} */
   let verdict;
@@ -211,4 +218,4 @@ function describe(error) {
   return `${String(error?.message ?? error).slice(0, 300)}${code}`;
 }
 
-module.exports = { Case, describe, fail, notApplicable, ok, runCase };
+module.exports = { abandon, Case, describe, fail, notApplicable, ok, runCase };

@@ -16,18 +16,6 @@ function loadClient(file) {
 }
 
 /**
- * An answer to a permission request.
- *
- * @param {'allow' | 'deny'} decision
- * @param {any} request
- */
-function decide(decision, request) {
-  const kind = decision === 'allow' ? 'allow_once' : 'reject_once';
-  const option = request.options?.find((/** @type {any} */ each) => each.kind === kind);
-  return option ? { outcome: 'selected', optionId: option.optionId } : { outcome: 'cancelled' };
-}
-
-/**
  * @param {any} session
  * @param {Record<string, any>[]} steps
  */
@@ -45,7 +33,7 @@ async function takeSteps(session, steps) {
  */
 function answerText(event) {
   if (event.type !== 'agent_message_chunk') return undefined;
-  return event.text ?? event.content?.text;
+  return event.content?.text;
 }
 
-module.exports = { answerText, decide, loadClient, takeSteps };
+module.exports = { answerText, loadClient, takeSteps };

@@ -2,7 +2,7 @@
 
 /** A host of its own: asks once and says the answer, or holds a turn with a tool running until it is told to exit. */
 
-const { decide, takeSteps } = require('./driver.js');
+const { takeSteps } = require('./driver.js');
 
 /** @param {any} message */
 const send = (message) => new Promise((resolve) => process.send?.(message, resolve));
@@ -22,8 +22,7 @@ async function askOnce({ client, launch, prompt }) {
 /** @param {any} task */
 async function hold({ client, launch, afterNew, prompt }) {
   const { AcpClient } = require(client);
-  const onPermission = (/** @type {any} */ request) => decide('allow', request);
-  const agent = await AcpClient.launch({ ...launch, onPermission });
+  const agent = await AcpClient.launch({ ...launch, onPermission: () => 'allow' });
   const session = await agent.newSession({ cwd: launch.cwd });
   await takeSteps(session, afterNew);
   const turn = session.prompt(prompt);

@@ -30,6 +30,9 @@ function reenter() {
     if (spawnSync(command, [...prefix, 'true'], { stdio: 'ignore' }).status !== 0) continue;
     const argv = [...prefix, process.execPath, ...process.execArgv, ...process.argv.slice(1)];
     const child = spawn(command, argv, { stdio: 'inherit', env: { ...process.env, [INSIDE]: '1' } });
+    // A Ctrl-C reaches the child as well; anything else is for this process alone.
+    process.on('SIGINT', () => {});
+    process.on('SIGTERM', () => child.kill('SIGTERM'));
     return new Promise((resolve) => child.on('exit', (code) => resolve(code ?? 1)));
   }
   return undefined;

@@ -49,7 +49,8 @@ function describeRun(network) {
 }
 
 /**
- * Whether a result is what the row says it must be. A process left behind is never expected.
+ * Whether a result is what the row says it must be. A process left behind is never expected; an agent without a model
+ * has no tools.
  *
  * @param {import('./table.js').AgentRow} row
  * @param {string} check
@@ -57,7 +58,8 @@ function describeRun(network) {
  */
 function asExpected(row, check, result) {
   const wanted = row.expect[check]?.is ?? 'ok';
-  return result.status === wanted && (result.survivors?.atOnce.length ?? 0) === 0;
+  const toolless = row.usesModel === false && result.status === 'n/a';
+  return (result.status === wanted || toolless) && (result.survivors?.atOnce.length ?? 0) === 0;
 }
 
 /**

@@ -7,7 +7,7 @@ const os = require('node:os');
 const zlib = require('node:zlib');
 const { promisify } = require('node:util');
 const { once } = require('node:events');
-const { decide } = require('./steer.js');
+const { decide, SLOW_PIECES } = require('./steer.js');
 
 const gunzip = promisify(zlib.gunzip);
 const PROTOCOLS = [
@@ -44,6 +44,8 @@ class FakeModel {
 
   /** Where the answers have files written. */
   workDir = os.tmpdir();
+  /** How long `STEER:slow` is. */
+  slowPieces = SLOW_PIECES;
   /** Every model request so far, in order. @type {ModelRequest[]} */
   requests = [];
   /** Requests for something that is not a model call. @type {string[]} */
@@ -87,7 +89,8 @@ class FakeModel {
       return sendJson(response, other(path));
     }
     const { messages, isOurs, isToolResult, tools, stream } = protocol.read(body, path);
-    const answer = decide(tailOf(messages, isOurs, isToolResult), tools, this.workDir);
+    const settings = { cwd: this.workDir, slowPieces: this.slowPieces };
+    const answer = decide(tailOf(messages, isOurs, isToolResult), tools, settings);
     /** @type {ModelRequest} */
     const entry = {
       path,

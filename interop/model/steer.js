@@ -9,7 +9,7 @@
  * | `STEER:write` | one call of the agent's file tool, which writes `interop-write.txt` |
  * | `STEER:long`  | one call of the shell tool, which writes `interop-long.txt` and then runs on for {@link LONG_SECONDS} |
  * | `STEER:stream` | {@link STREAM_PIECES} pieces of text, {@link STREAM_GAP_MS} apart |
- * | `STEER:slow`  | {@link SLOW_PIECES} pieces of text, {@link SLOW_GAP_MS} apart |
+ * | `STEER:slow`  | as many pieces of text as the server is set to, {@link SLOW_GAP_MS} apart |
  * | none          | {@link HELLO} |
  *
  * The prompts stay short, and name no path: some agents type them into a terminal program, where a long text counts as
@@ -22,6 +22,7 @@ const HELLO_PIECES = ['Hello ', 'from ', 'the model.'];
 const HELLO = HELLO_PIECES.join('');
 const STREAM_PIECES = 8;
 const STREAM_GAP_MS = 150;
+/** Half a minute, longer than any client should wait for a cancelled turn. */
 const SLOW_PIECES = 120;
 const SLOW_GAP_MS = 250;
 const LONG_SECONDS = 97;
@@ -69,13 +70,13 @@ function shellCommand(word, cwd) {
 /**
  * @param {string} tail what the user side said since the model last spoke; empty when a tool's result came back
  * @param {Tool[]} tools
- * @param {string} cwd where files go
+ * @param {{ cwd: string, slowPieces: number }} settings `cwd` is where files go
  * @returns {Answer}
  */
-function decide(tail, tools, cwd) {
+function decide(tail, tools, { cwd, slowPieces }) {
   const word = lastMatch(tail, /STEER:([a-z]+)/g);
   if (word === 'stream') return streamed('stream', STREAM_PIECES, STREAM_GAP_MS);
-  if (word === 'slow') return streamed('slow', SLOW_PIECES, SLOW_GAP_MS);
+  if (word === 'slow') return streamed('slow', slowPieces, SLOW_GAP_MS);
   if (word === 'shell' || word === 'long') {
     const tool = findShellTool(tools);
     if (tool) {
@@ -118,4 +119,4 @@ function lastMatch(text, pattern) {
   return found;
 }
 
-module.exports = { decide, FILES, HELLO, LONG_SECONDS, STREAM_PIECES };
+module.exports = { decide, FILES, HELLO, SLOW_PIECES };

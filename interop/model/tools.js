@@ -17,7 +17,7 @@ const SHELL_NAMES = [
 const WRITE_NAMES = [
   /^write([_-]?(text[_-]?)?(to[_-]?)?file)?$/i,
   /^(create|save)([_-]?file)?$/i,
-  /(write|create|save|file_editor|str_replace_editor)/i,
+  /(write|create|save|editor)/i,
 ];
 
 /**

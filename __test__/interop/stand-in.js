@@ -129,7 +129,9 @@ class AcpClient {
     if (message.method === 'session/update') {
       this.#listeners.get(message.params.sessionId)?.(message.params.update);
     } else if (message.method === 'session/request_permission') {
-      const outcome = this.#options.onPermission?.(message.params) ?? { outcome: 'cancelled' };
+      const kind = this.#options.onPermission?.(message.params) === 'allow' ? 'allow_once' : 'reject_once';
+      const option = message.params.options.find((/** @type {any} */ each) => each.kind === kind);
+      const outcome = option ? { outcome: 'selected', optionId: option.optionId } : { outcome: 'cancelled' };
       this.#send({ id: message.id, result: { outcome } });
     } else if (message.method && message.id !== undefined) {
       this.#send({ id: message.id, error: { code: -32601, message: 'Method not found' } });
