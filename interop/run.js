@@ -67,7 +67,13 @@ async function run(ids, options) {
   const model = await new FakeModel().listen();
   const about = describeRun(network());
   console.log(`${client.name} ${client.version}, in ${about.network}`);
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => abandon().finally(() => process.exit(130)));
+  let brokenOff = false;
+  for (const signal of ['SIGINT', 'SIGTERM']) {
+    process.once(signal, () => {
+      brokenOff = true;
+      abandon().finally(() => process.exit(130));
+    });
+  }
   const results = new Map();
   let good = chosen.length > 0;
   for (const row of chosen) {
@@ -80,6 +86,7 @@ async function run(ids, options) {
       checks: {},
     };
     for (const check of checks) {
+      if (brokenOff) return false;
       const found = await runCase(check, row, client, model);
       result.checks[check.id] = found;
       const expected = asExpected(row, check.id, found);
