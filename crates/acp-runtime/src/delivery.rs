@@ -261,18 +261,21 @@ impl Reader {
         Self { outbox, slab: Slab::default(), next_mark: 0, next_byte: 0 }
     }
 
-    /// The next segments, at most `max`, at least one if any is queued.
-    pub fn slice(&mut self, max: usize) -> (&str, &[Mark]) {
+    /// The next segments: at most `max`, and no more after `max_bytes`; at least one if any is queued.
+    pub fn slice(&mut self, max: usize, max_bytes: usize) -> (&str, &[Mark]) {
         if self.next_mark == self.slab.marks.len() {
             self.outbox.refill(&mut self.slab);
             (self.next_mark, self.next_byte) = (0, 0);
         }
-        let marks = &self.slab.marks[self.next_mark..];
-        let marks = &marks[..marks.len().min(max)];
-        let start = self.next_byte;
-        self.next_mark += marks.len();
-        self.next_byte += marks.iter().map(|m| m.bytes as usize).sum::<usize>();
-        (&self.slab.text[start..self.next_byte], marks)
+        let (first, start) = (self.next_mark, self.next_byte);
+        for mark in self.slab.marks[first..].iter().take(max) {
+            if self.next_byte - start >= max_bytes {
+                break;
+            }
+            self.next_mark += 1;
+            self.next_byte += mark.bytes as usize;
+        }
+        (&self.slab.text[start..self.next_byte], &self.slab.marks[first..self.next_mark])
     }
 
     /// Whether segments are left.
@@ -307,7 +310,7 @@ mod tests {
         let mut reader = Reader::new(Arc::clone(&outbox));
         let mut got = Vec::new();
         while reader.has_more() {
-            let (mut text, marks) = reader.slice(7);
+            let (mut text, marks) = reader.slice(7, usize::MAX);
             assert!(marks.len() <= 7);
             for mark in marks {
                 let (segment, rest) = text.split_at(mark.bytes as usize);
@@ -338,7 +341,7 @@ mod tests {
         tokio::task::yield_now().await;
         assert!(!waiting.is_finished());
         let mut reader = Reader::new(Arc::clone(&outbox));
-        assert_eq!(reader.slice(3).1.len(), 3);
+        assert_eq!(reader.slice(3, 6).1.len(), 2, "bytes are bounded, too");
         waiting.await.unwrap();
     }
 

@@ -181,13 +181,8 @@ impl Client {
 
     /// An agent that ends by itself leaves nothing behind either.
     fn sweep_after_end(&self) {
-        let (tree, ended) = (Arc::clone(&self.0.tree), Arc::clone(&self.0.ended));
-        // Holds neither the client nor its connection, so that dropping them still ends the agent.
-        tokio::spawn(async move {
-            tree.exited().await;
-            let ladder = Ladder { eof_grace: Duration::ZERO, ..Ladder::default() };
-            ended.get_or_init(|| finish(&tree, ladder)).await;
-        });
+        // The future holds neither the client nor its connection, so that dropping them still ends the agent.
+        tokio::spawn(self.closed());
     }
 
     /// The agent's process id.
@@ -283,12 +278,18 @@ impl Client {
         info
     }
 
-    /// Resolves when the whole tree is gone, whoever ended it.
-    pub async fn closed(&self) -> ExitInfo {
-        let ladder = Ladder::default();
-        let (tree, ended) = (&self.0.tree, &self.0.ended);
-        tree.exited().await;
-        ended.get_or_init(|| finish(tree, ladder)).await.clone()
+    /// Resolves when the whole tree is gone, whoever ended it. The future does not hold the client.
+    pub fn closed(&self) -> impl Future<Output = ExitInfo> + Send + 'static {
+        let (tree, ended) = (Arc::downgrade(&self.0.tree), Arc::clone(&self.0.ended));
+        let exited = self.0.tree.exited();
+        async move {
+            let exit = exited.await;
+            match tree.upgrade() {
+                Some(tree) => ended.get_or_init(|| finish(&tree, Ladder::default())).await.clone(),
+                // The last handle is gone, and with it the whole tree.
+                None => ExitInfo { exit, survivors: Vec::new() },
+            }
+        }
     }
 
     /// Kills the whole tree, now and synchronously.

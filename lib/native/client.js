@@ -1,0 +1,295 @@
+'use strict';
+
+const { getHub, Kind } = require('./hub.js');
+const { withSignal } = require('./abort.js');
+const { closeOptions, launchOptions, turnOptions } = require('./options.js');
+const { Questions } = require('./questions.js');
+
+/**
+ * @typedef {import('./questions.js').Handlers} Handlers
+ *
+ * @typedef {object} Listener
+ * @property {(delta: string) => void} [text]
+ * @property {(delta: string) => void} [thinking]
+ * @property {(name: string, args: any) => void} [toolStart]
+ * @property {(name: string, isError: boolean, result: any) => void} [toolEnd]
+ * @property {(kind: number, text: string) => void} [event] The events view: segments as they come.
+ */
+
+/** One agent process and its connection. */
+class Client {
+  /**
+   * @param {Handlers} handlers
+   * @param {string} command
+   */
+  constructor(handlers, command) {
+    this.hub = getHub();
+    this.handlers = handlers;
+    this.questions = new Questions(handlers);
+    this.command = command;
+    /** @type {any} */
+    this.native = undefined;
+    /** @type {any} */
+    this.facts = undefined;
+    this.pid = 0;
+    /** Whether the whole tree is known to be gone, and how the agent ended. */
+    this.exit = undefined;
+    /** @type {Promise<any>} */
+    this.closed = new Promise((resolve) => {
+      this.resolveClosed = resolve;
+    });
+  }
+
+  /**
+   * @param {number} kind
+   * @param {string} text
+   */
+  receive(kind, text) {
+    switch (kind) {
+      case Kind.REPLY:
+        this.hub.receiveReply(kind, text);
+        break;
+      case Kind.REQUEST:
+        this.questions.ask(JSON.parse(text));
+        break;
+      case Kind.NOTIFICATION: {
+        const { withdrawn, method, params } = JSON.parse(text);
+        if (withdrawn !== undefined) this.questions.withdraw(withdrawn);
+        else this.handlers.notification?.(method, params ?? undefined);
+        break;
+      }
+      case Kind.WIRE:
+        this.handlers.wire?.(JSON.parse(text));
+        break;
+      case Kind.CLOSED:
+        this.exit = JSON.parse(text);
+        this.questions.withdrawAll();
+        this.resolveClosed?.(this.exit);
+        break;
+      default:
+    }
+  }
+
+  /**
+   * Calls a method; resolves with the agent's result.
+   *
+   * @param {string} method
+   * @param {unknown} params
+   * @param {{ phase?: string, timeoutMs?: number, closeSession?: string, signal?: any }} [options]
+   * @returns {Promise<any>}
+   */
+  call(method, params, options = {}) {
+    const { phase = 'session', timeoutMs = 0, closeSession, signal } = options;
+    let call = 0;
+    const start = () =>
+      this.hub.promise((token) => {
+        const json = params === undefined ? undefined : JSON.stringify(params);
+        call = this.native.call(token, method, json, JSON.stringify({ phase, timeoutMs, closeSession }));
+      });
+    return withSignal(signal, start, () => this.native.abandon(call));
+  }
+
+  /**
+   * @param {string} method
+   * @param {unknown} params
+   */
+  notify(method, params) {
+    const failure = this.native.notify(method, params === undefined ? undefined : JSON.stringify(params));
+    if (failure !== null) throw require('../errors.js').fromNative(failure);
+  }
+
+  /**
+   * Opens a session.
+   *
+   * @param {string} method `session/new`, `session/load`, `session/resume` or `session/fork`
+   * @param {string | undefined} sessionId Where it starts from.
+   * @param {object} request
+   * @param {{ callbacks?: boolean }} view
+   * @param {Listener} listener
+   * @returns {Promise<Session>}
+   */
+  async open(method, sessionId, request, view, listener) {
+    const session = new Session(this, listener);
+    try {
+      session.result = await this.hub.promise((token) => {
+        const callbacks = view.callbacks === true;
+        session.channel = this.native.openSession(token, method, sessionId, JSON.stringify(request), callbacks);
+        this.hub.channels.set(session.channel, session);
+      });
+    } catch (error) {
+      session.closeChannel();
+      throw error;
+    }
+    session.id = session.result?.sessionId ?? sessionId ?? '';
+    return session;
+  }
+
+  stderr() {
+    return this.native.stderr();
+  }
+
+  diagnostics() {
+    return JSON.parse(this.native.diagnostics());
+  }
+
+  /**
+   * Ends the agent; resolves when its whole tree is gone.
+   *
+   * @param {{ graceMs?: number, termGraceMs?: number, turnGraceMs?: number }} [options]
+   */
+  close(options = {}) {
+    const json = JSON.stringify(closeOptions(options));
+    return this.hub.promise((token) => this.native.close(token, json));
+  }
+
+  /** Kills the whole tree, synchronously. */
+  kill() {
+    this.native.kill();
+  }
+}
+
+/** One session's channel. */
+class Session {
+  /**
+   * @param {Client} client
+   * @param {Listener} listener
+   */
+  constructor(client, listener) {
+    this.client = client;
+    this.listener = listener;
+    this.channel = 0;
+    this.id = '';
+    /** @type {any} */
+    this.result = undefined;
+  }
+
+  /**
+   * @param {number} kind
+   * @param {string} text
+   */
+  receive(kind, text) {
+    const { listener } = this;
+    if (listener.event !== undefined && kind !== Kind.REPLY && kind !== Kind.REQUEST) {
+      if (kind === Kind.NOTIFICATION) this.client.receive(kind, text);
+      else listener.event(kind, text);
+      return;
+    }
+    switch (kind) {
+      case Kind.TEXT:
+        listener.text?.(text);
+        break;
+      case Kind.THOUGHT:
+        listener.thinking?.(text);
+        break;
+      case Kind.TOOL_START: {
+        if (listener.toolStart === undefined) break;
+        const { name, args } = JSON.parse(text);
+        listener.toolStart(name, args ?? {});
+        break;
+      }
+      case Kind.TOOL_END: {
+        if (listener.toolEnd === undefined) break;
+        const { name, isError, result } = JSON.parse(text);
+        listener.toolEnd(name, isError, result);
+        break;
+      }
+      case Kind.REPLAY:
+      case Kind.TURN:
+        break;
+      default:
+        this.client.receive(kind, text);
+    }
+  }
+
+  /**
+   * Runs a turn; resolves after everything that it said was delivered.
+   *
+   * @param {unknown[]} blocks
+   * @param {{ timeoutMs?: number, idleTimeoutMs?: number, settleMs?: number }} [options]
+   * @returns {Promise<any>}
+   */
+  prompt(blocks, options = {}) {
+    const { hub, native } = this.client;
+    const limits = JSON.stringify(turnOptions(options));
+    return hub.promise((token) => native.prompt(token, this.channel, this.id, JSON.stringify(blocks), limits));
+  }
+
+  /**
+   * @param {number} graceMs
+   * @returns {Promise<'cancelled' | 'forced' | 'idle'>}
+   */
+  cancel(graceMs) {
+    const { hub, native } = this.client;
+    return hub.promise((token) => native.cancel(token, this.id, graceMs));
+  }
+
+  /** @param {boolean} paused */
+  setPaused(paused) {
+    this.client.hub.native.setPaused(this.channel, paused);
+  }
+
+  /** Forgets the session; nothing more is delivered. */
+  drop() {
+    this.client.native.dropSession(this.channel, this.id);
+    this.client.hub.channels.delete(this.channel);
+  }
+
+  closeChannel() {
+    if (this.channel === 0) return;
+    this.client.hub.channels.delete(this.channel);
+    this.client.hub.native.closeChannel(this.channel);
+  }
+}
+
+/**
+ * Launches an agent.
+ *
+ * @param {Record<string, any>} options See `launchOptions`; `nodeSpawnErrors` gives failures to start the codes of Node's `spawn`.
+ * @param {Handlers} [handlers]
+ * @returns {Promise<Client>}
+ */
+async function launch(options, handlers = {}) {
+  const native = {
+    ...launchOptions(options),
+    askPermission: handlers.permission !== undefined,
+    askWrite: handlers.write !== undefined,
+    askCommand: handlers.command !== undefined,
+    askExtension: handlers.extension !== undefined,
+    wire: handlers.wire !== undefined,
+  };
+  const client = new Client(handlers, options.command);
+  const context = { command: options.command, nodeSpawnErrors: options.nodeSpawnErrors === true };
+  const start = () =>
+    client.hub.promise((token) => {
+      client.native = client.hub.native.launch(JSON.stringify(native), token);
+      client.hub.channels.set(client.native.channel, client);
+    }, context);
+  try {
+    client.facts = await withSignal(options.signal, start, () => void client.close({ graceMs: 0 }).catch(() => {}));
+  } catch (error) {
+    if (client.native !== undefined) client.hub.channels.delete(client.native.channel);
+    throw error;
+  }
+  client.pid = client.facts.pid;
+  return client;
+}
+
+/**
+ * @param {object} options
+ * @returns {Promise<any>}
+ */
+function ask(options) {
+  const hub = getHub();
+  return hub.promise((token) => hub.native.ask(JSON.stringify(options), token));
+}
+
+/**
+ * @param {object} options
+ * @returns {Promise<any>}
+ */
+function probe(options) {
+  const hub = getHub();
+  return hub.promise((token) => hub.native.probe(JSON.stringify(options), token));
+}
+
+module.exports = { launch, ask, probe, Client, Session };

@@ -1,0 +1,198 @@
+'use strict';
+
+/**
+ * The one place where Rust's news arrive.
+ *
+ * Rust wakes this environment without a payload; `pump` then drains slices, each of one channel: a string and a table of
+ * its segments. Between a bounded number of segments the event loop gets its turn, so that no flood stalls the host.
+ * Nothing here keeps Node alive but a promise that has not settled.
+ */
+
+const binding = require('../../binding.js');
+const { fromNative } = require('../errors.js');
+
+/** Segments per slice. */
+const SLICE = 512;
+/** Segments after which the event loop gets its turn. */
+const BUDGET = 1024;
+const LENGTH_MASK = 0x0fffffff;
+/** Longest delay that a timer takes; its length means nothing, only that it is pending. */
+const FOREVER = 2 ** 31 - 1;
+
+/** Kinds of segments; `crates/acp-runtime/src/delivery.rs` defines them. */
+const Kind = Object.freeze({
+  TEXT: 0,
+  THOUGHT: 1,
+  USER_TEXT: 2,
+  MESSAGE_ID: 3,
+  UPDATE: 4,
+  TOOL_START: 5,
+  TOOL_END: 6,
+  REPLY: 7,
+  REQUEST: 8,
+  NOTIFICATION: 9,
+  REPLAY: 10,
+  TURN: 11,
+  CLOSED: 12,
+  WIRE: 13,
+});
+
+/**
+ * @typedef {object} Receiver
+ * @property {(kind: number, text: string) => void} receive
+ *
+ * @typedef {object} Waiting
+ * @property {(value: any) => void} resolve
+ * @property {(error: Error) => void} reject
+ * @property {object} [context] What `fromNative` should know about the call.
+ */
+
+class Hub {
+  constructor() {
+    /** @type {Map<number, Receiver>} */
+    this.channels = new Map();
+    /** @type {Map<number, Waiting>} */
+    this.waiting = new Map();
+    this.nextToken = 1;
+    this.table = new Uint32Array(3 + SLICE);
+    this.pumping = false;
+    /** @type {NodeJS.Timeout | undefined} */
+    this.alive = undefined;
+    this.pump = this.pump.bind(this);
+    this.native = new binding.NativeHub(this.pump);
+    this.channels.set(this.native.channel, { receive: (kind, text) => this.receiveReply(kind, text) });
+  }
+
+  /** Drains until nothing is left, or the budget is spent; then goes on in the next round of the event loop. */
+  pump() {
+    if (this.pumping) return;
+    this.pumping = true;
+    const { table, channels, native } = this;
+    let budget = BUDGET;
+    try {
+      for (;;) {
+        const text = native.drain(table);
+        if (text === null) return;
+        const count = table[1];
+        const more = table[2] === 1;
+        const channel = channels.get(table[0]);
+        if (channel !== undefined) deliver(channel, table, count, text);
+        budget -= count;
+        if (!more) return;
+        if (budget <= 0) {
+          setImmediate(this.pump);
+          return;
+        }
+      }
+    } finally {
+      this.pumping = false;
+    }
+  }
+
+  /**
+   * Starts something that settles a promise later.
+   *
+   * @template T
+   * @param {(token: number) => void} start
+   * @param {object} [context]
+   * @returns {Promise<T>}
+   */
+  promise(start, context) {
+    return new Promise((resolve, reject) => {
+      const token = this.nextToken;
+      this.nextToken = token === 0xffffffff ? 1 : token + 1;
+      this.waiting.set(token, { resolve, reject, context });
+      // A pending promise keeps Node alive, as any other would.
+      this.alive ??= setInterval(() => {}, FOREVER);
+      try {
+        start(token);
+      } catch (error) {
+        this.forget(token);
+        reject(error);
+      }
+    });
+  }
+
+  /** @param {number} token */
+  forget(token) {
+    const waiting = this.waiting.get(token);
+    this.waiting.delete(token);
+    if (this.waiting.size === 0) {
+      clearInterval(this.alive);
+      this.alive = undefined;
+    }
+    return waiting;
+  }
+
+  /**
+   * @param {number} kind
+   * @param {string} text
+   */
+  receiveReply(kind, text) {
+    if (kind !== Kind.REPLY) return;
+    const reply = JSON.parse(text);
+    const waiting = this.forget(reply.token);
+    if (waiting === undefined) return;
+    if (reply.error) waiting.reject(fromNative(reply.error, waiting.context));
+    else waiting.resolve(reply.ok);
+  }
+}
+
+/**
+ * @param {Receiver} channel
+ * @param {Uint32Array} table
+ * @param {number} count
+ * @param {string} text
+ */
+function deliver(channel, table, count, text) {
+  let start = 0;
+  for (let i = 3; i < 3 + count; i++) {
+    const entry = table[i];
+    const end = start + (entry & LENGTH_MASK);
+    try {
+      channel.receive(entry >>> 28, text.slice(start, end));
+    } catch (error) {
+      reportListener(error);
+    }
+    start = end;
+  }
+}
+
+let reported = false;
+
+/**
+ * A listener that throws must neither end the host nor cost others their events. It is told once.
+ *
+ * @param {unknown} error
+ */
+function reportListener(error) {
+  if (reported) return;
+  reported = true;
+  const text = error instanceof Error ? error.stack ?? error.message : String(error);
+  process.emitWarning(`A listener threw; the event counts as delivered. ${text}`, 'AcpListenerWarning');
+}
+
+/** @type {Hub | undefined} */
+let hub;
+
+/** The environment's hub; made, and its exit hook installed, at first use. */
+function getHub() {
+  if (hub === undefined) {
+    hub = new Hub();
+    const { native } = hub;
+    process.on('exit', () => native.killAll());
+  }
+  return hub;
+}
+
+/** Kills every agent of this environment, synchronously. */
+function killAll() {
+  return hub === undefined ? 0 : hub.native.killAll();
+}
+
+/** How many agents of this environment live. */
+function activeCount() {
+  return hub === undefined ? 0 : hub.native.activeCount();
+}
+
+module.exports = { getHub, killAll, activeCount, reportListener, Kind };

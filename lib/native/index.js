@@ -1,0 +1,9 @@
+'use strict';
+
+/** The runtime as JavaScript calls it: promises in, callbacks out. Protocol rules live below, in Rust. */
+
+const { killAll, activeCount, Kind } = require('./hub.js');
+const { launch, ask, probe } = require('./client.js');
+const { launchOptions, turnOptions, closeOptions } = require('./options.js');
+
+module.exports = { launch, ask, probe, killAll, activeCount, Kind, launchOptions, turnOptions, closeOptions };

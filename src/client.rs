@@ -1,0 +1,332 @@
+//! One agent, as JavaScript holds it.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use acp_runtime::client::{Client, SessionRequest};
+use acp_runtime::connection::CallOptions;
+use acp_runtime::delivery::{Kind, Outbox};
+use acp_runtime::error::{Error, ErrorCode, Phase};
+use acp_runtime::pending::{Effect, Reply};
+use acp_runtime::process::ProcessTree;
+use acp_runtime::session::{SessionSpec, ViewKind};
+use napi_derive::napi;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::host::{Allow, Asks, BindingHost};
+use crate::hub::{Hub, push, reply};
+use crate::options::{Close, Launch, Turn};
+use crate::{parse, runtime};
+
+/// State behind the class, shared with the launch that is under way.
+struct Slot {
+    hub: Arc<Hub>,
+    control_id: u32,
+    control: Arc<Outbox>,
+    host: OnceLock<Arc<BindingHost>>,
+    tree: OnceLock<Arc<ProcessTree>>,
+    client: OnceLock<Client>,
+}
+
+/// One agent. Dropping it without `close` kills the whole tree.
+#[napi]
+pub struct NativeClient(Arc<Slot>);
+
+impl NativeClient {
+    /// Starts a launch; the promise behind `token` settles on the client's own channel.
+    pub fn launch(hub: &Arc<Hub>, launch: Launch, token: u32) -> napi::Result<Self> {
+        let (control_id, control) = hub.open();
+        let slot = Arc::new(Slot {
+            hub: Arc::clone(hub),
+            control_id,
+            control: Arc::clone(&control),
+            host: OnceLock::new(),
+            tree: OnceLock::new(),
+            client: OnceLock::new(),
+        });
+        let asks = Asks {
+            permission: launch.ask_permission,
+            write: launch.ask_write,
+            command: launch.ask_command,
+            extension: launch.ask_extension,
+        };
+        let allow = Allow { write: !launch.ask_write, command: !launch.ask_command };
+        let host = BindingHost::new(Arc::clone(hub), Arc::clone(&control), asks, allow);
+        let _ = slot.host.set(Arc::clone(&host));
+        let wire = launch.wire;
+        let mut options = launch.into_core(hub.owner);
+        if wire {
+            let control = Arc::clone(&control);
+            options.tap = Some(Arc::new(move |frame| {
+                // A host that does not keep up loses frames of the tap, not memory.
+                if !control.is_full() {
+                    push(&control, Kind::Wire, &frame);
+                }
+            }));
+        }
+        let handle = runtime::handle()?;
+        let launching = Arc::clone(&slot);
+        handle.spawn(async move {
+            let started = |tree: &Arc<ProcessTree>| drop(launching.tree.set(Arc::clone(tree)));
+            match Client::launch_with(options, host, started).await {
+                Ok(client) => {
+                    let ready = Ready { pid: client.pid(), facts: client.facts() };
+                    reply(&launching.control, token, Ok(&ready));
+                    watch(&client, Arc::clone(&launching.control));
+                    let _ = launching.client.set(client);
+                }
+                Err(error) => reply::<()>(&launching.control, token, Err(&error.into_details())),
+            }
+        });
+        Ok(Self(slot))
+    }
+
+    fn client(&self) -> Option<&Client> {
+        self.0.client.get()
+    }
+
+    fn fail(&self, token: u32, error: Error) {
+        reply::<()>(&self.0.control, token, Err(&error.into_details()));
+    }
+}
+
+/// Tells JavaScript when the whole tree is gone. Does not hold the client.
+fn watch(client: &Client, control: Arc<Outbox>) {
+    let closed = client.closed();
+    tokio::spawn(async move {
+        push(&control, Kind::Closed, &closed.await);
+    });
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Ready<'a> {
+    pid: u32,
+    #[serde(flatten)]
+    facts: &'a acp_runtime::client::AgentFacts,
+}
+
+fn not_launched() -> Error {
+    Error::new(ErrorCode::ClientClosed, "the ACP client is not running")
+}
+
+#[napi]
+impl NativeClient {
+    /// The channel of what belongs to no session.
+    #[napi(getter, catch_unwind)]
+    pub fn channel(&self) -> u32 {
+        self.0.control_id
+    }
+
+    /// Calls a method; the promise behind `token` settles with the raw result. `options`: JSON `{phase, timeoutMs}`.
+    /// Returns the call's number for `abandon`.
+    #[napi(catch_unwind)]
+    pub fn call(&self, token: u32, method: String, params: Option<String>, options: String) -> napi::Result<f64> {
+        #[derive(serde::Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Options {
+            phase: Phase,
+            #[serde(default)]
+            timeout_ms: u64,
+            /// The session that the call closes when it succeeds.
+            close_session: Option<String>,
+        }
+        let Some(client) = self.client() else {
+            self.fail(token, not_launched());
+            return Ok(0.0);
+        };
+        let options: Options = parse(&options)?;
+        let params = params.map(|json| parse::<Box<RawValue>>(&json)).transpose()?;
+        let control = Arc::clone(&self.0.control);
+        let timeout = (options.timeout_ms > 0).then(|| Duration::from_millis(options.timeout_ms));
+        let mut call = CallOptions::plain(options.phase).timeout(timeout);
+        if let Some(session) = options.close_session {
+            call.effect = Effect::CloseSession(session);
+        }
+        let id = client.connection().call_with(&method, params, call, settle(control, token));
+        Ok(number(id))
+    }
+
+    /// Opens a session on a channel of its own and returns the channel; the promise behind `token` settles there, before
+    /// anything else that the session says. `request`: JSON of the session's parameters and `timeoutMs`.
+    #[napi(catch_unwind)]
+    pub fn open_session(
+        &self,
+        token: u32,
+        method: String,
+        session_id: Option<String>,
+        request: String,
+        callbacks: bool,
+    ) -> napi::Result<u32> {
+        #[derive(serde::Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Request {
+            #[serde(flatten)]
+            session: SessionRequest,
+            #[serde(default)]
+            timeout_ms: u64,
+        }
+        let Request { mut session, timeout_ms } = parse(&request)?;
+        session.timeout = (timeout_ms > 0).then(|| Duration::from_millis(timeout_ms));
+        let (channel, outbox) = self.0.hub.open();
+        let Some(client) = self.client() else {
+            reply::<()>(&outbox, token, Err(&not_launched().into_details()));
+            return Ok(channel);
+        };
+        let host = self.0.host.get().map(Arc::clone);
+        if let (Some(id), Some(host)) = (&session_id, &host) {
+            host.add_session(id, &outbox);
+        }
+        let view = if callbacks { ViewKind::Callbacks } else { ViewKind::Events };
+        let spec = SessionSpec { view, outbox: Some(Arc::clone(&outbox)) };
+        let settle = settle(Arc::clone(&outbox), token);
+        let settle: Reply = Box::new(move |outcome| {
+            if let (Ok(raw), Some(host)) = (&outcome, &host)
+                && let Some(id) = session_id_of(raw)
+            {
+                host.add_session(&id, &outbox);
+            }
+            settle(outcome);
+        });
+        client.open(&method, session_id.as_deref(), &session, spec, settle);
+        Ok(channel)
+    }
+
+    /// Starts a turn; the promise behind `token` settles on the session's channel, after everything that the turn said.
+    #[napi(catch_unwind)]
+    pub fn prompt(
+        &self,
+        token: u32,
+        channel: u32,
+        session_id: String,
+        blocks: String,
+        options: String,
+    ) -> napi::Result<()> {
+        let outbox = self.0.hub.outbox(channel).unwrap_or_else(|| Arc::clone(&self.0.control));
+        let Some(client) = self.client() else {
+            reply::<()>(&outbox, token, Err(&not_launched().in_phase(Phase::Prompt).into_details()));
+            return Ok(());
+        };
+        let blocks: Box<RawValue> = parse(&blocks)?;
+        let options = parse::<Turn>(&options)?.into_core();
+        let settle = Box::new(move |outcome: acp_runtime::error::Result<_>| match outcome {
+            Ok(outcome) => reply(&outbox, token, Ok(&outcome)),
+            Err(error) => reply::<()>(&outbox, token, Err(&error.into_details())),
+        });
+        client.prompt_with(&session_id, &blocks, options, settle);
+        Ok(())
+    }
+
+    /// Cancels the session's turn; the promise behind `token` settles with `cancelled`, `forced` or `idle`.
+    #[napi(catch_unwind)]
+    pub fn cancel(&self, token: u32, session_id: String, grace_ms: u32) -> napi::Result<()> {
+        let control = Arc::clone(&self.0.control);
+        let Some(client) = self.client().cloned() else {
+            reply(&control, token, Ok(&"idle"));
+            return Ok(());
+        };
+        runtime::handle()?.spawn(async move {
+            let grace = Duration::from_millis(grace_ms.into());
+            let connection = client.connection().clone();
+            drop(client);
+            reply(&control, token, Ok(&connection.cancel(&session_id, grace).await));
+        });
+        Ok(())
+    }
+
+    /// Lets the caller of a call go.
+    #[napi(catch_unwind)]
+    pub fn abandon(&self, call: f64) {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number this class handed out")]
+        if let (Some(client), true) = (self.client(), call >= 1.0) {
+            client.connection().abandon(call as u64, Error::new(ErrorCode::Aborted, "the call was aborted"));
+        }
+    }
+
+    /// Sends a notification. Returns the failure as JSON, if it could not be sent.
+    #[napi(catch_unwind)]
+    pub fn notify(&self, method: String, params: Option<String>) -> napi::Result<Option<String>> {
+        let params = params.map(|json| parse::<Box<RawValue>>(&json)).transpose()?;
+        let sent = self.client().ok_or_else(not_launched).and_then(|c| c.connection().notify(&method, params));
+        sent.err().map(|error| json(&error.into_details())).transpose()
+    }
+
+    /// Forgets a session and closes its channel.
+    #[napi(catch_unwind)]
+    pub fn drop_session(&self, channel: u32, session_id: String) {
+        if let Some(client) = self.client() {
+            client.connection().drop_session(&session_id);
+        }
+        if let Some(host) = self.0.host.get() {
+            host.remove_session(&session_id);
+        }
+        self.0.hub.close(channel);
+    }
+
+    /// The end of stderr so far, redacted.
+    #[napi(catch_unwind)]
+    pub fn stderr(&self) -> String {
+        self.0.tree.get().map(|tree| tree.stderr().tail()).unwrap_or_default()
+    }
+
+    /// Counters and samples, as JSON.
+    #[napi(catch_unwind)]
+    pub fn diagnostics(&self) -> napi::Result<String> {
+        json(&self.client().map(Client::diagnostics).unwrap_or_default())
+    }
+
+    /// Ends the agent; the promise behind `token` settles when the whole tree is gone.
+    #[napi(catch_unwind)]
+    pub fn close(&self, token: u32, options: String) -> napi::Result<()> {
+        let options = parse::<Close>(&options)?.into_core();
+        let slot = Arc::clone(&self.0);
+        runtime::handle()?.spawn(async move {
+            match slot.client.get() {
+                Some(client) => reply(&slot.control, token, Ok(&client.close(options).await)),
+                // A launch under way is cut short; its own promise says so.
+                None => {
+                    if let Some(tree) = slot.tree.get() {
+                        tree.shutdown(options.ladder).await;
+                    }
+                    reply(&slot.control, token, Ok(&serde_json::json!({ "exitCode": null, "signal": null })));
+                }
+            }
+        });
+        Ok(())
+    }
+
+    /// Kills the whole tree, synchronously.
+    #[napi(catch_unwind)]
+    pub fn kill(&self) {
+        if let Some(tree) = self.0.tree.get() {
+            tree.kill();
+        }
+    }
+}
+
+/// Settles a promise with a raw result or a failure.
+fn settle(outbox: Arc<Outbox>, token: u32) -> Reply {
+    Box::new(move |outcome| match outcome {
+        Ok(raw) => reply(&outbox, token, Ok(&raw)),
+        Err(error) => reply::<()>(&outbox, token, Err(&error.into_details())),
+    })
+}
+
+fn session_id_of(raw: &RawValue) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct New {
+        session_id: String,
+    }
+    serde_json::from_str::<New>(raw.get()).ok().map(|new| new.session_id)
+}
+
+fn json(value: &impl Serialize) -> napi::Result<String> {
+    serde_json::to_string(value).map_err(|e| napi::Error::from_reason(e.to_string()))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "calls are counted from 1; nobody makes 2^53 of them")]
+fn number(id: u64) -> f64 {
+    id as f64
+}
