@@ -417,6 +417,45 @@ fn plans_are_bounded_in_entries_and_size() {
     assert_eq!((events.len(), events.last().unwrap()), (80, &thinking(OUTPUT_TRUNCATED_NOTICE)));
 }
 
+#[test]
+fn updates_are_read_from_json_and_nonsense_is_ignored() {
+    let mut session = Session::default();
+    for json in [
+        r#"{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"caf\u00e9"}}"#,
+        r#"{"sessionUpdate":"agent_thought_chunk","content":{"type":"text","text":"hm"}}"#,
+        r#"{"sessionUpdate":"tool_call","toolCallId":"t","title":"R\u0075n","kind":"read","rawInput":{"a":1}}"#,
+        r#"{"sessionUpdate":"tool_call_update","toolCallId":"t","title":null,"kind":7,"status":"completed","rawOutput":null,"content":[]}"#,
+        r#"{"sessionUpdate":"plan","entries":[{"content":"A","status":"completed"},{"content":7},null,"x"]}"#,
+        r#"{"sessionUpdate":"plan","entries":{"not":"an array"}}"#,
+        // None of these says anything.
+        r#"{"sessionUpdate":"agent_message_chunk","content":{"type":"image","data":"abc"}}"#,
+        r#"{"sessionUpdate":"agent_message_chunk"}"#,
+        r#"{"sessionUpdate":"user_message_chunk","content":{"type":"text","text":"echo"}}"#,
+        r#"{"sessionUpdate":"plan_update","entries":[{"content":"A"}]}"#,
+        r#"{"sessionUpdate":"tool_call","title":"no id"}"#,
+        r#"{"sessionUpdate":"tool_call","toolCallId":7}"#,
+        r#"{"sessionUpdate":"usage_update"}"#,
+        r#"{"sessionUpdate":"totally_new_thing"}"#,
+        r#"{"sessionUpdate":7}"#,
+        "{}",
+        "null",
+        "[]",
+    ] {
+        session.bridge.handle_json(&raw(json), &mut session.sink);
+    }
+    assert_eq!(
+        session.events(),
+        [
+            text("café"),
+            thinking("hm"),
+            start("Run", r#"{"a":1}"#),
+            end("Run", false, Some("[]")),
+            thinking("Plan:\n- [completed] A"),
+            thinking("Plan:\n"),
+        ]
+    );
+}
+
 fn update() -> impl Strategy<Value = (u8, String, String, Option<&'static str>)> {
     let status = prop_oneof![Just(None), Just(Some("pending")), Just(Some("completed")), Just(Some("failed"))];
     (0u8..6, "[a-c]", "([A-Z.!?0-9 (é🚀]|\x1b|\\[|[\\x00-\\x1f]){0,8}", status)

@@ -5,6 +5,7 @@
 //! pass over the new text, which is copied once, into the sink's own buffer. Its rules: `docs/decisions/event-bridge.md`.
 
 mod calls;
+mod decode;
 mod payload;
 
 use std::fmt::Write as _;
@@ -280,7 +281,8 @@ impl EventBridge {
             };
             if !call.ended {
                 call.ended = true;
-                let result = input.raw_output.or(input.content).map(bounded_result);
+                let given = input.raw_output.filter(|raw| raw.get() != "null").or(input.content).or(input.raw_output);
+                let result = given.map(bounded_result);
                 sink.tool_end(call.name(), failed, result.as_deref());
             }
         });

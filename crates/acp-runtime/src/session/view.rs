@@ -3,12 +3,12 @@
 use serde_json::value::RawValue;
 
 use super::text::TurnText;
-use crate::bridge::{BridgeInput, BridgeSink, CallsClosed, EventBridge, PER_CHUNK_CAP_CHARS, PlanEntry, TextStream, ToolCallInput};
+use crate::bridge::{BridgeInput, BridgeSink, CallsClosed, EventBridge, PER_CHUNK_CAP_CHARS, TextStream};
 use crate::delivery::{Kind, Slab};
 use crate::services::permission::tool_calls::{MergedToolCall, ToolCallPatch, ToolCallTracker};
 use crate::text::sanitize::Sanitizer;
 use crate::wire::chunk::{Chunk, Stream};
-use crate::wire::update::{self, Update};
+use crate::wire::update;
 
 /// The two ways to look at a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +79,10 @@ impl View {
                 bridge.handle(input, target);
             }
             Shape::Events(events) => {
-                if !chunk.complete && target.shown && let Some(raw) = raw() {
+                if !chunk.complete
+                    && target.shown
+                    && let Some(raw) = raw()
+                {
                     if chunk.stream == Stream::Message {
                         target.keep_text(&chunk.text);
                     }
@@ -107,7 +110,7 @@ impl View {
         }
         match &mut self.shape {
             Shape::Callbacks(_) if target.replaying => {}
-            Shape::Callbacks(bridge) => bridge_update(bridge, tag, &update, target),
+            Shape::Callbacks(bridge) => bridge.handle_update(&update, target),
             Shape::Events(_) => {
                 if tag == "agent_message_chunk"
                     && let Some(block) = update::block_text(update.content)
@@ -154,41 +157,6 @@ impl Events {
         let sanitizer = &mut self.sanitizers[chunk.stream as usize];
         let units = sanitizer.append(target.stage.text_mut(), &chunk.text, usize::MAX);
         target.commit(kind, units);
-    }
-}
-
-fn bridge_update(bridge: &mut EventBridge, tag: &str, update: &Update<'_>, target: &mut Target<'_>) {
-    match tag {
-        "agent_message_chunk" | "agent_thought_chunk" => {
-            let Some(text) = update::block_text(update.content) else { return };
-            let thought = tag == "agent_thought_chunk";
-            bridge.handle(if thought { BridgeInput::Thought(&text) } else { BridgeInput::Text(&text) }, target);
-        }
-        "tool_call" | "tool_call_update" => {
-            let Some(id) = update.tool_call_id.as_deref() else { return };
-            let (title, kind, status) =
-                (update::string(update.title), update::string(update.kind), update::string(update.status));
-            let call = ToolCallInput {
-                id,
-                title: title.as_deref(),
-                kind: kind.as_deref(),
-                status: status.as_deref(),
-                raw_input: update.raw_input,
-                raw_output: update.raw_output,
-                content: update.content,
-            };
-            let input = if tag == "tool_call" { BridgeInput::ToolCall(call) } else { BridgeInput::ToolCallUpdate(call) };
-            bridge.handle(input, target);
-        }
-        "plan" => {
-            let entries = update::plan_entries(update.entries);
-            let entries: Vec<_> = entries
-                .iter()
-                .map(|(content, status)| PlanEntry { content, status: status.as_deref() })
-                .collect();
-            bridge.handle(BridgeInput::Plan(&entries), target);
-        }
-        _ => {}
     }
 }
 

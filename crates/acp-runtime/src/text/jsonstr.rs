@@ -39,6 +39,8 @@ fn escaped_unit(bytes: &[u8]) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -74,12 +76,12 @@ mod tests {
             // As `JSON.stringify` writes it: lone surrogates escaped, or here every unit.
             let mut line = String::from("\"");
             for unit in &units {
-                line.push_str(&match unit {
-                    0x5c => "\\\\".to_owned(),
-                    0x22 => "\\\"".to_owned(),
-                    0x20..=0x7f => char::from(u8::try_from(*unit).unwrap()).to_string(),
-                    _ => format!("\\u{unit:04x}"),
-                });
+                match unit {
+                    0x5c => line.push_str("\\\\"),
+                    0x22 => line.push_str("\\\""),
+                    0x20..=0x7f => line.push(char::from(u8::try_from(*unit).unwrap())),
+                    _ => write!(line, "\\u{unit:04x}").unwrap(),
+                }
             }
             line.push('"');
             let fixed = repaired(&line);

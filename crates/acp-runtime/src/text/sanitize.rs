@@ -75,6 +75,16 @@ impl Sanitizer {
         bounded.finish()
     }
 
+    /// The next chunk, sanitised. Borrows when there is nothing to remove.
+    pub fn push<'t>(&mut self, text: &'t str) -> Cow<'t, str> {
+        if self.is_ground() && is_clean(text) {
+            return Cow::Borrowed(text);
+        }
+        let mut out = String::new();
+        self.append(&mut out, text, usize::MAX);
+        Cow::Owned(out)
+    }
+
     /// Passes the parts of `text` that stay to `emit`, in order.
     fn run(&mut self, text: &str, mut emit: impl FnMut(&str)) {
         let bytes = text.as_bytes();

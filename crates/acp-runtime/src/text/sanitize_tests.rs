@@ -153,16 +153,18 @@ proptest! {
 
     #[test]
     fn a_stream_reads_the_same_however_it_is_split(text in hostile(), cuts in proptest::collection::vec(0usize..400, 0..8)) {
-        let mut stream = Sanitizer::new();
-        let mut out = String::new();
+        let (mut stream, mut pushed) = (Sanitizer::new(), Sanitizer::new());
+        let (mut out, mut pushes) = (String::new(), String::new());
         let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| text.char_indices().nth(cut).map_or(text.len(), |(at, _)| at)).collect();
         cuts.sort_unstable();
         let mut from = 0;
         for cut in cuts.into_iter().chain([text.len()]) {
             stream.append(&mut out, &text[from..cut], usize::MAX);
+            pushes.push_str(&pushed.push(&text[from..cut]));
             from = cut;
         }
         prop_assert_eq!(out.as_str(), strip_control_sequences(&text));
+        prop_assert_eq!(out, pushes);
     }
 
     #[test]
