@@ -157,9 +157,8 @@ pub(super) fn exec_error(path: &Path, error: &io::Error) -> Error {
         }
         _ => error.to_string(),
     };
-    let mut failure =
-        Error::new(ErrorCode::SpawnError, format!("the ACP agent could not be started: {shown}: {why}"))
-            .in_phase(Phase::Spawn);
+    let mut failure = Error::new(ErrorCode::SpawnError, format!("the ACP agent could not be started: {shown}: {why}"))
+        .in_phase(Phase::Spawn);
     failure.details_mut().retryable = matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::OutOfMemory);
     failure
 }

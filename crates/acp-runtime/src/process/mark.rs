@@ -39,7 +39,8 @@ fn host() -> Result<&'static Host> {
         let _ = write!(token, "{byte:02x}");
     }
     let outer = std::env::var(NAME).ok().filter(|value| {
-        value.len() <= MAX_OUTER_BYTES && value.bytes().all(|byte| byte.is_ascii_hexdigit() || matches!(byte, b'.' | b':'))
+        value.len() <= MAX_OUTER_BYTES
+            && value.bytes().all(|byte| byte.is_ascii_hexdigit() || matches!(byte, b'.' | b':'))
     });
     Ok(HOST.get_or_init(|| Host { token, outer }))
 }

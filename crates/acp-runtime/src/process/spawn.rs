@@ -1,9 +1,8 @@
 //! Starting the agent.
 
-use std::process::Stdio;
 use std::sync::Arc;
 
-use tokio::process::{ChildStdin, ChildStdout, Command};
+use tokio::process::{ChildStdin, ChildStdout};
 
 use super::lookup;
 use super::spec::LaunchSpec;
@@ -31,39 +30,19 @@ pub struct Spawned {
 /// Fails with `InvalidArgument` (`spec` itself), `MissingBinary` or `SpawnError`; nothing is left running then.
 pub fn spawn(spec: &LaunchSpec) -> Result<Spawned> {
     spec.check()?;
+    if tokio::runtime::Handle::try_current().is_err() {
+        return Err(
+            Error::new(ErrorCode::InternalError, "agents are started inside a runtime only").in_phase(Phase::Spawn)
+        );
+    }
     let binary = lookup::find_binary(spec)?;
-    let birth = os::Birth::prepare()?;
-
-    let mut command = Command::new(&binary);
-    command.current_dir(&spec.cwd).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    birth.configure(&mut command, &binary, spec)?;
-
-    let mut child = match command.spawn() {
-        Ok(child) => child,
-        Err(error) => {
-            // The fault may have come after the process was made: nothing must stay behind.
-            birth.abandon();
-            return Err(lookup::exec_error(&binary, &error));
-        }
-    };
-    let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take(), child.id());
-    let owned = match birth.adopt(&child) {
-        Ok(owned) => owned,
-        Err(error) => {
-            let _ = child.start_kill();
-            return Err(error);
-        }
-    };
-    let (Some(stdin), Some(stdout), Some(stderr), Some(pid)) = pipes else {
-        owned.kill_pass();
-        return Err(Error::new(ErrorCode::SpawnError, "the agent was started without its pipes").in_phase(Phase::Spawn));
-    };
+    let os::Launched { pid, owned, stdin, stdout, stderr, exit } = os::launch(&binary, spec)?;
     enlarge(&stdout);
 
     let redact = spec.redact.clone().unwrap_or_else(|| literal_redactor(&spec.secrets));
     let longest_secret = spec.secrets.iter().map(String::len).max().unwrap_or(0);
     let tail = Arc::new(StderrTail::new(spec.stderr_bytes, longest_secret, redact));
-    let tree = ProcessTree::start(spec.owner, pid, owned, child, stderr, tail);
+    let tree = ProcessTree::start(spec.owner, (pid, owned), exit, stderr, tail);
     tracing::debug!(
         target: "acp::process",
         pid,

@@ -114,5 +114,7 @@ impl fmt::Debug for StderrTail {
 pub(super) fn literal_redactor(secrets: &[String]) -> RedactFn {
     let mut secrets: Vec<String> = secrets.iter().filter(|secret| !secret.is_empty()).cloned().collect();
     secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
-    std::sync::Arc::new(move |text| secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "[REDACTED]")))
+    std::sync::Arc::new(move |text| {
+        secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "[REDACTED]"))
+    })
 }

@@ -115,7 +115,7 @@ fn launch() -> io::Result<PipeWriter> {
     rustix::io::ioctl_fionbio(&writer, true)?;
     std::thread::Builder::new().name("acp-watchdog".into()).stack_size(128 * 1024).spawn(move || {
         let mut command = Command::new("/bin/sh");
-        command.args(["-c", SCRIPT, "acp-watchdog", token]).current_dir("/").env_clear().env("PATH", "/usr/bin:/bin");
+        command.args(["-c", SCRIPT, "acp-watchdog", token]).env_clear().env("PATH", "/usr/bin:/bin");
         command.stdin(Stdio::from(reader)).stdout(Stdio::null()).stderr(Stdio::null());
         // A group, not a session: enough against Ctrl-C and a kill of the host's group, and the one of the two for which
         // the standard library need not copy the host's page tables.
@@ -130,7 +130,9 @@ fn launch() -> io::Result<PipeWriter> {
                 let _ = PID.compare_exchange(shell.id(), 0, Ordering::Relaxed, Ordering::Relaxed);
                 tracing::debug!(target: "acp::process", ?ended, "watchdog ended");
             }
-            Err(error) => tracing::warn!(target: "acp::process", %error, "no watchdog: agents may outlive a killed host"),
+            Err(error) => {
+                tracing::warn!(target: "acp::process", %error, "no watchdog: agents may outlive a killed host");
+            }
         }
     })?;
     Ok(writer)

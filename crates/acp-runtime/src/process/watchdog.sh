@@ -5,6 +5,7 @@
 # trees that are still noted get SIGTERM, and SIGKILL until none is left. A process is touched only if it carries the token,
 # or (Linux) is in a session that a noted tree began.
 trap '' HUP INT QUIT TERM USR1 USR2 PIPE TSTP TTIN TTOU
+cd /
 token=$1
 trees=
 members=' '

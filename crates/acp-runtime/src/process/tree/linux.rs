@@ -38,6 +38,43 @@ impl std::fmt::Write for Name {
     }
 }
 
+/// What a listing noticed besides the processes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Listing {
+    /// Processes that ended while the list was made: they may have forked behind its back.
+    pub vanished: usize,
+}
+
+/// Where the kernel is in giving out process ids. It gives them out in a ring: an id that is in use is skipped, one that was
+/// passed comes again only after a whole round.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cursor {
+    last_pid: u32,
+    forks: u64,
+    pid_max: u64,
+}
+
+/// The ids that were given out between two looks at the cursor: a part of the ring.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    after: u32,
+    to: u32,
+}
+
+impl Window {
+    /// `None` when the cursor may have gone round: then every id may be young. The machine's forks, containers and threads
+    /// included, are at least as many as the ids that were given out here. Half a round is left for ids that were skipped.
+    fn between(then: Cursor, now: Cursor) -> Option<Self> {
+        let forks = now.forks.checked_sub(then.forks)?;
+        (now.pid_max == then.pid_max && forks < now.pid_max / 2)
+            .then_some(Self { after: then.last_pid, to: now.last_pid })
+    }
+
+    fn contains(self, pid: u32) -> bool {
+        if self.after <= self.to { pid > self.after && pid <= self.to } else { pid > self.after || pid <= self.to }
+    }
+}
+
 /// An open `/proc`.
 pub(super) struct Table {
     proc_dir: OwnedFd,
@@ -51,23 +88,63 @@ impl Table {
         Some(Self { proc_dir, environment: Vec::new() })
     }
 
-    /// Every process that started at `since` or later. `false` when the list is not complete.
-    pub fn list(&mut self, since: u64, into: &mut Vec<Entry>) -> bool {
-        if rustix::fs::seek(&self.proc_dir, rustix::fs::SeekFrom::Start(0)).is_err() {
-            return false;
-        }
+    /// Every process that started at `since` or later; `None` when the list is not complete. With `then`, taken before the
+    /// process `root` was started, those whose ids were given out before are not even looked at.
+    pub fn list(&mut self, since: u64, then: Option<(Cursor, u32)>, into: &mut Vec<Entry>) -> Option<Listing> {
+        rustix::fs::seek(&self.proc_dir, rustix::fs::SeekFrom::Start(0)).ok()?;
+        let mut pids: Vec<u32> = Vec::new();
         let mut buffer = [MaybeUninit::uninit(); 16 * 1024];
         let mut dir = RawDir::new(self.proc_dir.as_fd(), &mut buffer);
         while let Some(item) = dir.next() {
-            let Ok(item) = item else { return false };
-            if let Some(pid) = parse(item.file_name().to_bytes())
-                && let Some(entry) = self.entry(pid)
-                && entry.start >= since
-            {
-                into.push(entry);
+            pids.extend(parse::<u32>(item.ok()?.file_name().to_bytes()));
+        }
+        // Read after the ids: what is younger than this is not among them.
+        let now = then.and_then(|_| self.cursor());
+        if let (Some((then, root)), Some(now)) = (then, now)
+            && let Some(window) = Window::between(then, now)
+            && window.contains(root)
+        {
+            pids.retain(|pid| window.contains(*pid));
+        }
+        let mut listing = Listing { vanished: 0 };
+        for pid in pids {
+            match self.entry(pid) {
+                Some(entry) if entry.start >= since => into.push(entry),
+                Some(_) => {}
+                None => listing.vanished += 1,
             }
         }
-        true
+        Some(listing)
+    }
+
+    /// Where the kernel is in giving out ids.
+    pub fn cursor(&self) -> Option<Cursor> {
+        let mut line = [0u8; 128];
+        let file = openat(&self.proc_dir, c"loadavg", READ, Mode::empty()).ok()?;
+        let read = rustix::io::read(&file, &mut line).ok()?;
+        let last_pid = parse(line[..read].trim_ascii_end().rsplit(|byte| *byte == b' ').next()?)?;
+        Some(Cursor { last_pid, forks: self.forks()?, pid_max: self.pid_max()? })
+    }
+
+    /// How many processes and threads this machine has started since it runs (`proc_stat(5)`, `processes`).
+    fn forks(&self) -> Option<u64> {
+        let file = openat(&self.proc_dir, c"stat", READ, Mode::empty()).ok()?;
+        let mut text: Vec<u8> = Vec::with_capacity(8 * 1024);
+        loop {
+            text.reserve(8 * 1024);
+            if rustix::io::read(&file, rustix::buffer::spare_capacity(&mut text)).ok()? == 0 {
+                break;
+            }
+        }
+        let at = memchr::memmem::find(&text, b"\nprocesses ")? + 11;
+        parse(text[at..].split(|byte| *byte == b'\n').next()?)
+    }
+
+    fn pid_max(&self) -> Option<u64> {
+        let file = openat(&self.proc_dir, c"sys/kernel/pid_max", READ, Mode::empty()).ok()?;
+        let mut line = [0u8; 32];
+        let read = rustix::io::read(&file, &mut line).ok()?;
+        parse(line[..read].trim_ascii_end())
     }
 
     /// One process; `None` when it does not exist.
@@ -140,7 +217,7 @@ fn parse<T: std::str::FromStr>(digits: &[u8]) -> Option<T> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// Reads what is needed of `/proc/<pid>/stat` (proc_pid_stat(5)). The name in parentheses may hold anything.
+/// Reads what is needed of `/proc/<pid>/stat` (`proc_pid_stat(5)`). The name in parentheses may hold anything.
 fn parse_stat(pid: u32, line: &[u8]) -> Option<Entry> {
     let after = memchr::memrchr(b')', line)? + 2;
     let mut fields = line.get(after..)?.split(|byte| *byte == b' ');
@@ -178,9 +255,34 @@ mod tests {
         let entry = table.entry(own).unwrap();
         assert_eq!(entry.parent, u32::try_from(rustix::process::getppid().unwrap().as_raw_nonzero().get()).unwrap());
         let mut all = Vec::new();
-        assert!(table.list(entry.start, &mut all));
+        assert!(table.list(entry.start, None, &mut all).is_some());
         assert!(all.iter().any(|other| other.identity() == entry.identity()));
         all.clear();
-        assert!(table.list(u64::MAX, &mut all) && all.is_empty());
+        assert!(table.list(u64::MAX, None, &mut all).is_some() && all.is_empty());
+    }
+
+    #[test]
+    fn with_a_cursor_only_younger_processes_are_looked_at_and_none_is_missed() {
+        let mut table = Table::open().unwrap();
+        let then = table.cursor().unwrap();
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let mut young = Vec::new();
+        table.list(0, Some((then, child.id())), &mut young).unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(young.iter().any(|entry| entry.pid == child.id()));
+        assert!(!young.iter().any(|entry| entry.pid == std::process::id()));
+    }
+
+    #[test]
+    fn the_window_goes_round_the_ring_once_at_most() {
+        let at = |last_pid, forks| Cursor { last_pid, forks, pid_max: 1000 };
+        let window = Window::between(at(100, 5000), at(300, 5200)).unwrap();
+        assert_eq!([100, 101, 300, 301].map(|pid| window.contains(pid)), [false, true, true, false]);
+        let window = Window::between(at(900, 5000), at(50, 5200)).unwrap();
+        assert_eq!([900, 901, 999, 1, 50, 51].map(|pid| window.contains(pid)), [false, true, true, true, true, false]);
+        assert!(Window::between(at(100, 5000), at(300, 5500)).is_none());
+        assert!(Window::between(at(100, 5000), at(300, 4000)).is_none());
+        assert!(Window::between(at(1, 1), Cursor { pid_max: 2000, ..at(2, 2) }).is_none());
     }
 }

@@ -9,6 +9,17 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::members::Entry;
 use crate::process::mark::Mark;
 
+/// What a listing noticed besides the processes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Listing {
+    /// Not known here.
+    pub vanished: usize,
+}
+
+/// There is none on this system.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Cursor {}
+
 /// A view of the process table.
 pub(super) struct Table {
     environment: Vec<u8>,
@@ -20,23 +31,28 @@ impl Table {
         Some(Self { environment: Vec::new() })
     }
 
-    /// Every process that started at `since` or later. `false` when the list is not complete.
-    pub fn list(&mut self, since: u64, into: &mut Vec<Entry>) -> bool {
+    /// Every process that started at `since` or later; `None` when the list is not complete.
+    pub fn list(&mut self, since: u64, _then: Option<(Cursor, u32)>, into: &mut Vec<Entry>) -> Option<Listing> {
         // SAFETY: with no buffer the call only returns how many ids there are.
         let count = unsafe { libc::proc_listallpids(ptr::null_mut(), 0) };
-        let Ok(count) = usize::try_from(count) else { return false };
+        let count = usize::try_from(count).ok()?;
         // Room for those that start between the two calls.
         let mut ids: Vec<c_int> = vec![0; count + count / 4 + 64];
-        let Ok(bytes) = c_int::try_from(size_of_val(ids.as_slice())) else { return false };
+        let bytes = c_int::try_from(size_of_val(ids.as_slice())).ok()?;
         // SAFETY: `ids` is writable for `bytes` bytes.
         let listed = unsafe { libc::proc_listallpids(ids.as_mut_ptr().cast::<c_void>(), bytes) };
-        let Ok(listed) = usize::try_from(listed) else { return false };
+        let listed = usize::try_from(listed).ok()?;
         if listed == 0 || listed >= ids.len() {
-            return false;
+            return None;
         }
         let found = ids[..listed].iter().filter_map(|id| u32::try_from(*id).ok()).filter_map(|pid| self.entry(pid));
         into.extend(found.filter(|entry| entry.start >= since));
-        true
+        Some(Listing { vanished: 0 })
+    }
+
+    /// Ids are not given out in an order here.
+    pub fn cursor(&self) -> Option<Cursor> {
+        None
     }
 
     /// One process; `None` when it does not exist or is another user's.
@@ -46,8 +62,9 @@ impl Table {
         let mut info: libc::proc_bsdinfo = unsafe { std::mem::zeroed() };
         let size = c_int::try_from(size_of::<libc::proc_bsdinfo>()).ok()?;
         // SAFETY: `info` is writable for `size` bytes.
-        let got =
-            unsafe { libc::proc_pidinfo(id, libc::PROC_PIDTBSDINFO, 0, ptr::from_mut(&mut info).cast::<c_void>(), size) };
+        let got = unsafe {
+            libc::proc_pidinfo(id, libc::PROC_PIDTBSDINFO, 0, ptr::from_mut(&mut info).cast::<c_void>(), size)
+        };
         if got != size {
             return None;
         }

@@ -1,7 +1,5 @@
 //! The tree of processes that one launch started.
 
-#[cfg(unix)]
-mod image;
 mod ladder;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod linux;
@@ -9,21 +7,24 @@ mod linux;
 mod macos;
 #[cfg(unix)]
 mod members;
-#[cfg(all(unix, not(any(target_os = "linux", target_os = "android", target_os = "macos"))))]
-mod other_unix;
 #[cfg(unix)]
 #[path = "unix.rs"]
 pub(super) mod os;
 #[cfg(windows)]
 #[path = "windows.rs"]
 pub(super) mod os;
+#[cfg(all(unix, not(any(target_os = "linux", target_os = "android", target_os = "macos"))))]
+mod other_unix;
+#[cfg(any(target_os = "linux", target_os = "android", target_os = "macos"))]
+mod start;
+#[cfg(unix)]
+mod wait;
 
-use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use tokio::process::{Child, ChildStderr};
+use tokio::process::ChildStderr;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
@@ -66,21 +67,18 @@ pub struct ProcessTree {
 }
 
 impl ProcessTree {
-    /// Takes over a started child and starts the tasks that wait for its end and read its stderr.
+    /// Takes over a started process and starts the tasks that wait for its end and read its stderr.
     pub(super) fn start(
         owner: OwnerId,
-        pid: u32,
-        os: os::Owned,
-        mut child: Child,
+        (pid, os): (u32, os::Owned),
+        wait: impl Future<Output = ExitFacts> + Send + 'static,
         stderr: ChildStderr,
         tail: Arc<StderrTail>,
     ) -> Arc<Self> {
         let (ended, exit) = watch::channel(None);
-        // On Linux this waits on a pidfd; tokio (1.54, `process/unix/mod.rs`) installs its SIGCHLD handler only where that
-        // is not available, so Node's own handler is left alone. The status tells the end even when a descendant holds
-        // the pipes.
+        // The status tells the end even when a descendant holds the pipes.
         tokio::spawn(async move {
-            let facts = child.wait().await.map(exit_facts).unwrap_or_default();
+            let facts = wait.await;
             tracing::debug!(target: "acp::process", pid, exit = %facts, "agent ended");
             ended.send_replace(Some(facts));
         });
@@ -205,12 +203,4 @@ impl Drop for ProcessTree {
             self.stderr_task.abort();
         }
     }
-}
-
-fn exit_facts(status: ExitStatus) -> ExitFacts {
-    #[cfg(unix)]
-    let signal = std::os::unix::process::ExitStatusExt::signal(&status).map(os::signal_name);
-    #[cfg(not(unix))]
-    let signal = None;
-    ExitFacts { exit_code: status.code(), signal }
 }

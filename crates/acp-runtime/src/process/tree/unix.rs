@@ -1,122 +1,85 @@
 //! A tree on Unix: started in a session of its own, found again by parentage, session and mark.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::Path;
+use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::process::{Pid, Signal};
-use tokio::process::{Child, Command};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
-use super::Pass;
-use super::image::Image;
 #[cfg(any(target_os = "linux", target_os = "android"))]
-use super::linux::Table;
+use super::linux::{Cursor, Table};
 #[cfg(target_os = "macos")]
-use super::macos::Table;
+use super::macos::{Cursor, Table};
 use super::members::{Entry, Identity, Known, Never};
 #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "macos")))]
-use super::other_unix::Table;
-use crate::error::{Error, ErrorCode, Phase, Result};
+use super::other_unix::{self as start, Cursor, Table};
+#[cfg(any(target_os = "linux", target_os = "android", target_os = "macos"))]
+use super::start;
+use super::{Pass, wait};
+use crate::error::{Error, ErrorCode, ExitFacts, Phase, Result};
+use crate::process::lookup;
 use crate::process::mark::Mark;
 use crate::process::spec::LaunchSpec;
 use crate::process::watchdog;
 
 /// How often the freezing of a tree is repeated for processes that were forked meanwhile.
 const FREEZE_ROUNDS: usize = 8;
+/// How often a look that found nobody is repeated because it was disturbed.
+const UNSURE_ROUNDS: usize = 4;
 
-/// What is decided before the process exists.
-#[derive(Debug)]
-pub(in crate::process) struct Birth {
-    mark: Mark,
+/// A process that has just been started, and everything that belongs to it.
+pub(in crate::process) struct Launched {
+    pub pid: u32,
+    pub owned: Owned,
+    pub stdin: ChildStdin,
+    pub stdout: ChildStdout,
+    pub stderr: ChildStderr,
+    /// Resolves when the process has ended; collects its status.
+    pub exit: Pin<Box<dyn Future<Output = ExitFacts> + Send>>,
 }
 
-impl Birth {
-    pub(in crate::process) fn prepare() -> Result<Self> {
-        let mark = Mark::fresh()?;
-        watchdog::start();
-        Ok(Self { mark })
-    }
-
-    pub(in crate::process) fn configure(&self, command: &mut Command, binary: &Path, spec: &LaunchSpec) -> Result<()> {
-        let image = Image::new(binary, spec, self.mark.value())?;
-        // SAFETY: the closure runs between fork and exec. It makes only system calls that are async-signal-safe (setsid,
-        // signal, close_range or fcntl, execve), allocates nothing, takes no lock and does not unwind.
-        unsafe { command.pre_exec(move || detach().and_then(|()| Err(image.execute()))) };
-        Ok(())
-    }
-
-    /// Ends what a failed start may have left.
-    pub(in crate::process) fn abandon(&self) {
-        let Some(mut table) = Table::open() else { return };
-        let mut all = Vec::new();
-        let host = std::process::id();
-        table.list(0, &mut all);
-        for entry in all {
-            if entry.pid > 1 && entry.pid != host && !entry.zombie && table.has_mark(entry.pid, &self.mark) {
-                table.signal(&entry, Signal::KILL);
-                if entry.parent == host
-                    && let Some(pid) = pid_of(entry.pid)
-                {
-                    // Killed, so this does not wait long.
-                    let _ = rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::empty());
-                }
-            }
-        }
-    }
-
-    /// Takes over the started child, which has not been waited for yet: its id is still its own.
-    pub(in crate::process) fn adopt(self, child: &Child) -> Result<Owned> {
-        let pid = child.id().ok_or_else(|| {
-            Error::new(ErrorCode::SpawnError, "the agent ended before it could be taken over").in_phase(Phase::Spawn)
-        })?;
-        let start = Table::open().and_then(|table| table.entry(pid)).map(|entry| entry.start);
-        let host_session = rustix::process::getsid(None).map_or(0, |session| session.as_raw_nonzero().get().unsigned_abs());
-        watchdog::add(pid, start.unwrap_or(0));
-        Ok(Owned {
-            root: (pid, start.unwrap_or(0)),
-            blind: start.is_none(),
-            mark: self.mark,
-            never: Never { host: std::process::id(), host_session },
-            known: Mutex::new(Known::new((pid, start.unwrap_or(0)))),
-        })
-    }
+/// Starts `binary`. Everything that can fail for another reason than the binary is done before, so that a failure leaves no
+/// process.
+pub(in crate::process) fn launch(binary: &Path, spec: &LaunchSpec) -> Result<Launched> {
+    let mark = Mark::fresh()?;
+    let no_pipes = |error: io::Error| {
+        Error::new(ErrorCode::SpawnError, format!("no pipes for the ACP agent: {error}")).in_phase(Phase::Spawn)
+    };
+    let (ends, stdin, stdout, stderr) = pipes().map_err(no_pipes)?;
+    watchdog::start();
+    let born = Table::open().and_then(|table| table.cursor());
+    let pid = start::start(binary, spec, mark.value(), &ends).map_err(|error| lookup::exec_error(binary, &error))?;
+    drop(ends);
+    // It has not been waited for: until then its id is its own, whether it is alive or not.
+    let start = Table::open().and_then(|table| table.entry(pid)).map(|entry| entry.start);
+    let host_session = rustix::process::getsid(None).map_or(0, |session| session.as_raw_nonzero().get().unsigned_abs());
+    watchdog::add(pid, start.unwrap_or(0));
+    let owned = Owned {
+        root: (pid, start.unwrap_or(0)),
+        blind: start.is_none(),
+        born,
+        mark,
+        never: Never { host: std::process::id(), host_session },
+        known: Mutex::new(Known::new((pid, start.unwrap_or(0)))),
+    };
+    Ok(Launched { pid, owned, stdin, stdout, stderr, exit: wait::for_exit(pid) })
 }
 
-/// Makes the child independent of the host: own session and group (no controlling terminal to read from or to type into),
-/// default signal dispositions (`exec` keeps ignored signals ignored), no descriptor but the three pipes. The standard
-/// library has emptied the signal mask and reset SIGPIPE before.
-fn detach() -> io::Result<()> {
-    rustix::process::setsid()?;
-    unsafe extern "C" {
-        fn signal(number: std::ffi::c_int, handler: usize) -> usize;
-    }
-    for number in 1..=64 {
-        // SAFETY: signal(3) with SIG_DFL (0) is async-signal-safe; numbers that may not be set fail without an effect.
-        unsafe { signal(number, 0) };
-    }
-    close_inherited();
-    Ok(())
-}
-
-#[cfg(any(target_os = "linux", target_os = "android"))]
-fn close_inherited() {
-    const CLOSE_RANGE: std::ffi::c_long = 436; // the same on every architecture
-    const CLOSE_RANGE_CLOEXEC: std::ffi::c_uint = 4;
-    unsafe extern "C" {
-        fn syscall(number: std::ffi::c_long, ...) -> std::ffi::c_long;
-    }
-    // SAFETY: close_range(2) with CLOEXEC only marks descriptors; kernels before 5.11 refuse it, which changes nothing.
-    unsafe { syscall(CLOSE_RANGE, 3 as std::ffi::c_uint, std::ffi::c_uint::MAX, CLOSE_RANGE_CLOEXEC) };
-}
-
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn close_inherited() {
-    // There is no call for a range; the lowest ones are where a leak would be.
-    for number in 3..1024 {
-        // SAFETY: the borrow lasts for one call that only marks the descriptor, or fails when there is none.
-        let descriptor = unsafe { std::os::fd::BorrowedFd::borrow_raw(number) };
-        let _ = rustix::io::fcntl_setfd(descriptor, rustix::io::FdFlags::CLOEXEC);
-    }
+/// The agent's ends and ours. All are close-on-exec, and the agent's are none of the three numbers that they will get.
+fn pipes() -> io::Result<([OwnedFd; 3], ChildStdin, ChildStdout, ChildStderr)> {
+    let (input, stdin) = io::pipe()?;
+    let (stdout, output) = io::pipe()?;
+    let (stderr, errors) = io::pipe()?;
+    let high = |end: OwnedFd| rustix::io::fcntl_dupfd_cloexec(&end, 3);
+    Ok((
+        [high(input.into())?, high(output.into())?, high(errors.into())?],
+        ChildStdin::from_std(OwnedFd::from(stdin).into())?,
+        ChildStdout::from_std(OwnedFd::from(stdout).into())?,
+        ChildStderr::from_std(OwnedFd::from(stderr).into())?,
+    ))
 }
 
 /// A started tree.
@@ -125,6 +88,8 @@ pub(in crate::process) struct Owned {
     root: Identity,
     /// No process table can be read: only the root's own group is reached.
     blind: bool,
+    /// Where the system was in giving out ids just before the root got its own.
+    born: Option<Cursor>,
     mark: Mark,
     never: Never,
     known: Mutex<Known>,
@@ -142,14 +107,22 @@ impl Owned {
             return None;
         }
         let mut table = Table::open()?;
-        if known.extinct {
-            return Some((table, Vec::new()));
-        }
         let mut all = Vec::new();
-        if !table.list(self.root.1, &mut all) {
-            return None;
+        let mut live = Vec::new();
+        for _ in 0..UNSURE_ROUNDS {
+            if known.extinct {
+                break;
+            }
+            all.clear();
+            let listing = table.list(self.root.1, self.born.map(|born| (born, self.root.0)), &mut all)?;
+            live = known.select(&mut all, self.never, |entry| table.has_mark(entry.pid, &self.mark));
+            if listing.vanished == 0 || !live.is_empty() {
+                break;
+            }
+            // Nobody was found, but somebody left during the look: a member may have forked and ended in between.
+            known.extinct = false;
         }
-        let live = known.select(&mut all, self.never, |entry| table.has_mark(entry.pid, &self.mark));
+        known.extinct |= live.is_empty();
         Some((table, live))
     }
 
@@ -270,32 +243,6 @@ impl Owned {
     }
 }
 
-fn pid_of(pid: u32) -> Option<Pid> {
+pub(super) fn pid_of(pid: u32) -> Option<Pid> {
     i32::try_from(pid).ok().and_then(Pid::from_raw)
-}
-
-/// The name of a signal, as a shell spells it.
-pub(in crate::process) fn signal_name(number: i32) -> String {
-    const NAMES: &[(Signal, &str)] = &[
-        (Signal::HUP, "SIGHUP"),
-        (Signal::INT, "SIGINT"),
-        (Signal::QUIT, "SIGQUIT"),
-        (Signal::ILL, "SIGILL"),
-        (Signal::TRAP, "SIGTRAP"),
-        (Signal::ABORT, "SIGABRT"),
-        (Signal::BUS, "SIGBUS"),
-        (Signal::FPE, "SIGFPE"),
-        (Signal::KILL, "SIGKILL"),
-        (Signal::USR1, "SIGUSR1"),
-        (Signal::SEGV, "SIGSEGV"),
-        (Signal::USR2, "SIGUSR2"),
-        (Signal::PIPE, "SIGPIPE"),
-        (Signal::ALARM, "SIGALRM"),
-        (Signal::TERM, "SIGTERM"),
-        (Signal::XCPU, "SIGXCPU"),
-        (Signal::XFSZ, "SIGXFSZ"),
-        (Signal::SYS, "SIGSYS"),
-    ];
-    let known = NAMES.iter().find(|(signal, _)| signal.as_raw() == number);
-    known.map_or_else(|| format!("signal {number}"), |(_, name)| (*name).to_owned())
 }

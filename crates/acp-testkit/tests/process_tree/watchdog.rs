@@ -1,17 +1,16 @@
 //! A host that is killed takes its agents with it.
-#![cfg(unix)]
-
-mod process_support;
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::stage::{Stage, alive, assert_alive, assert_gone, ladder, put_down};
 use acp_runtime::process::watchdog;
-use process_support::{Stage, alive, assert_alive, assert_gone, ladder, put_down};
 use rustix::process::{Pid, Signal};
 
 /// Set for the process that plays the host: the directory where the agent notes its processes.
 const ROLE: &str = "TREE_HOST_STAGE";
+/// Set for the process that runs one test alone.
+const ALONE: &str = "TREE_HOST_ALONE";
 
 const AGENT: &str = "cd \"$NOTES\"; trap '' TERM; note agent
     sh -c 'sleep 302' & note child $!
@@ -34,6 +33,13 @@ async fn play_the_host(notes: &str) {
     drop(agent);
 }
 
+/// A test of this file as a process of its own.
+fn this_test(name: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", name, "--nocapture"]);
+    command
+}
+
 async fn until_gone(pids: &[i32]) {
     let until = Instant::now() + Duration::from_secs(20);
     while pids.iter().any(|pid| alive(*pid)) && Instant::now() < until {
@@ -49,8 +55,7 @@ async fn a_killed_host_takes_its_agents_with_it() {
     let stage = Stage::new();
     let mut bystander = Command::new("sleep").arg("300").spawn().unwrap();
     // This very test is the host too, in a process of its own.
-    let mut host = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "a_killed_host_takes_its_agents_with_it", "--nocapture"])
+    let mut host = this_test("watchdog::a_killed_host_takes_its_agents_with_it")
         .env(ROLE, stage.path())
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -70,6 +75,18 @@ async fn a_killed_host_takes_its_agents_with_it() {
 
 #[tokio::test]
 async fn the_watchdog_ends_with_the_last_tree_and_is_replaced_when_it_dies() {
+    // There is one watchdog for a process, so the trees of other tests would keep it.
+    if std::env::var_os(ALONE).is_none() {
+        let name = "watchdog::the_watchdog_ends_with_the_last_tree_and_is_replaced_when_it_dies";
+        let alone = this_test(name).env(ALONE, "1").output().unwrap();
+        let said = String::from_utf8_lossy(&alone.stdout);
+        assert!(
+            alone.status.success() && said.contains("1 passed"),
+            "{said}\n{}",
+            String::from_utf8_lossy(&alone.stderr)
+        );
+        return;
+    }
     let stage = Stage::new();
     let spawned = stage.spawn("note agent; cat");
     let started = Instant::now();

@@ -1,11 +1,8 @@
 //! The ladder: whatever an agent and its descendants do at the end of input, none of them is left.
-#![cfg(unix)]
 
-mod process_support;
-
+use crate::stage::{Stage, assert_alive, assert_gone, ladder};
 use acp_runtime::error::ExitFacts;
 use acp_runtime::process::{Rung, Spawned, registry};
-use process_support::{Stage, assert_alive, assert_gone, ladder};
 
 fn ended(code: i32) -> ExitFacts {
     ExitFacts { exit_code: Some(code), signal: None }

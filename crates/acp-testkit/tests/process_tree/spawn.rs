@@ -1,14 +1,11 @@
 //! What the agent is given, and what the host is told when it cannot be started.
-#![cfg(unix)]
-
-mod process_support;
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use crate::stage::Stage;
 use acp_runtime::error::{Error, ErrorCode, Phase};
 use acp_runtime::process::{LaunchSpec, Spawned, registry, spawn};
-use process_support::Stage;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 fn program(path: &Path, text: &str, mode: u32) {

@@ -1,5 +1,4 @@
 //! Shell scripts as agents, and the truth about process ids.
-#![allow(dead_code, reason = "every test file uses a part of it")]
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};

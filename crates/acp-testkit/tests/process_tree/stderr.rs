@@ -1,13 +1,10 @@
 //! Stderr is always read, bounded, and redacted as a whole.
-#![cfg(unix)]
-
-mod process_support;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::stage::Stage;
 use acp_runtime::process::{RedactFn, Spawned, StderrTail, spawn};
-use process_support::Stage;
 use tokio::io::AsyncReadExt as _;
 
 fn replacing(secret: &'static str) -> RedactFn {

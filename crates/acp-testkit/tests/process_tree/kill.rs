@@ -1,10 +1,7 @@
 //! Killing without a runtime: exit hooks, dropped handles, owners.
-#![cfg(unix)]
 
-mod process_support;
-
+use crate::stage::{Stage, assert_alive, assert_gone};
 use acp_runtime::process::{OwnerId, Spawned, registry};
-use process_support::{Stage, assert_alive, assert_gone};
 
 const STUBBORN: &str =
     "trap '' TERM INT HUP; note agent; sleep 300 & note child $!; while :; do wait; sleep 0.05; done";

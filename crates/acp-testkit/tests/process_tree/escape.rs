@@ -1,10 +1,7 @@
 //! Descendants that leave the group, the session and the family are found again; strangers are left alone.
-#![cfg(unix)]
 
-mod process_support;
-
+use crate::stage::{Stage, alive, assert_alive, assert_gone, ladder, put_down};
 use acp_runtime::process::{Rung, Spawned};
-use process_support::{Stage, alive, assert_alive, assert_gone, ladder, put_down};
 
 #[tokio::test]
 async fn a_tool_in_its_own_session_goes_with_the_agent() {
