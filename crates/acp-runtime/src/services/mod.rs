@@ -1,6 +1,7 @@
 //! What the client does on behalf of the agent: the permission floor, files, terminals.
 
 mod clean;
+mod decode;
 pub mod fs;
 pub mod permission;
 pub mod terminal;
