@@ -1,5 +1,5 @@
-use std::time::{Duration, Instant};
 use acp_runtime::process::{Ladder, LaunchSpec, spawn};
+use std::time::{Duration, Instant};
 fn main() {
     let mb: usize = std::env::args().nth(1).map_or(0, |a| a.parse().unwrap());
     let n: usize = std::env::args().nth(2).map_or(200, |a| a.parse().unwrap());
@@ -21,15 +21,34 @@ fn main() {
                 d.push(t.elapsed());
                 assert!(r.survivors.is_empty());
                 let t = Instant::now();
-                let mut c = tokio::process::Command::new("/bin/cat").env_clear().stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+                let mut c = tokio::process::Command::new("/bin/cat")
+                    .env_clear()
+                    .stdin(std::process::Stdio::piped())
+                    .stdout(std::process::Stdio::piped())
+                    .stderr(std::process::Stdio::piped())
+                    .spawn()
+                    .unwrap();
                 bare.push(t.elapsed());
                 drop(c.stdin.take());
                 c.wait().await.unwrap();
-                if i == 0 { println!("first spawn {:?}", s[0]); }
+                if i == 0 {
+                    println!("first spawn {:?}", s[0]);
+                }
             }
-            let med = |v: &mut Vec<Duration>| { v.sort(); v[v.len() / 2] };
-            println!("spawn {:?}  bare spawn {:?}  exit on eof {:?}  shutdown of an ended agent {:?}", med(&mut s), med(&mut bare), med(&mut w), med(&mut d));
-        }).await.unwrap();
+            let med = |v: &mut Vec<Duration>| {
+                v.sort();
+                v[v.len() / 2]
+            };
+            println!(
+                "spawn {:?}  bare spawn {:?}  exit on eof {:?}  shutdown of an ended agent {:?}",
+                med(&mut s),
+                med(&mut bare),
+                med(&mut w),
+                med(&mut d)
+            );
+        })
+        .await
+        .unwrap();
     });
     println!("{}", heap.len());
 }

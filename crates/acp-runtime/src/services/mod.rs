@@ -1,5 +1,6 @@
 //! What the client does on behalf of the agent: the permission floor, files, terminals.
 
+pub mod agent;
 mod clean;
 mod decode;
 pub mod fs;
