@@ -226,9 +226,10 @@ impl Client {
         method: &str,
         id: Option<&str>,
         request: &SessionRequest,
-        spec: SessionSpec,
+        mut spec: SessionSpec,
         reply: Reply,
     ) -> u64 {
+        spec.cwd = Some(request.cwd.clone().into());
         let params = match request.params(method, id, &self.0.facts.capabilities) {
             Ok(params) => params,
             Err(error) => {

@@ -12,7 +12,7 @@ use super::{CallOptions, CancelState, Command};
 use crate::bridge::CallsClosed;
 use crate::error::{Error, ErrorCode, Phase, Result};
 use crate::pending::{Effect, Waiting};
-use crate::session::{Due, Session, Turn};
+use crate::session::{Due, Session, SessionSpec, Turn};
 use crate::trace::{self, Direction};
 use crate::wire::encode;
 use crate::wire::envelope::{Outcome, ResponseId};
@@ -27,6 +27,7 @@ impl State {
             Command::Call { id, method, params, options, reply } => {
                 let CallOptions { phase, timeout, effect, register } = options;
                 if let Some((session_id, spec, replaying)) = register {
+                    self.announce_session(&session_id, &spec);
                     let mut session = Session::new(session_id, &spec);
                     if replaying {
                         session.set_replaying(true);
@@ -115,6 +116,12 @@ impl State {
         }
     }
 
+    fn announce_session(&self, session_id: &str, spec: &SessionSpec) {
+        if let Some(cwd) = &spec.cwd {
+            self.options.services.session_opened(session_id, cwd);
+        }
+    }
+
     fn drop_session(&mut self, session_id: &str) {
         self.cancel_permissions(session_id);
         self.options.services.session_closed(session_id);
@@ -146,6 +153,7 @@ impl State {
             Effect::None => waiting.answer(result),
             Effect::OpenSession(spec) => match result.and_then(|raw| session_id_of(&raw).map(|id| (raw, id))) {
                 Ok((raw, session_id)) => {
+                    self.announce_session(&session_id, &spec);
                     self.sessions.insert(Session::new(session_id.clone(), &spec));
                     // The host hears of the session before its first update.
                     waiting.answer(Ok(raw));

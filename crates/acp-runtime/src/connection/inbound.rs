@@ -8,10 +8,8 @@ use serde_json::value::RawValue;
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 
 use super::state::State;
-use crate::port::{BoxFuture, PermissionDecision, PermissionRequest};
-use crate::services::permission::{
-    Decision, Floor, Outcome, PermissionOption, Several, check_host_answer, deny_outcome, request, select_option,
-};
+use crate::port::{BoxFuture, PermissionRequest};
+use crate::services::permission::{Outcome, Several, request, resolve_decision};
 use crate::wire::encode::{self, Answer, AnswerError, code};
 
 /// Requests that may wait for the host at once. One more is refused; an agent has no use for so many.
@@ -131,7 +129,8 @@ impl State {
         let request = PermissionRequest { session_id: session_id.clone(), tool_call, options: options.clone() };
         let decision = self.host.permission(request);
         let floor = self.options.floor;
-        let future = Box::pin(async move { outcome(&decide(&decision.await, &options, floor)) });
+        let answer = async move { resolve_decision(&options, &decision.await, floor, Several::Refuse).outcome };
+        let future = Box::pin(async move { outcome(&answer.await) });
         Ok((session_id, future))
     }
 
@@ -231,14 +230,4 @@ fn answer(value: &serde_json::Value) -> Answer {
 
 fn outcome(outcome: &Outcome) -> Answer {
     answer(&outcome.to_result())
-}
-
-/// What the host's decision becomes, after the check that it was offered (rule C52).
-fn decide(decision: &PermissionDecision, options: &[PermissionOption], floor: Floor) -> Outcome {
-    match decision {
-        PermissionDecision::AllowOnce => select_option(Decision::Allow, options, Several::Refuse).outcome(),
-        PermissionDecision::Select(id) => check_host_answer(options, Some(id), floor).outcome,
-        PermissionDecision::Deny => deny_outcome(options),
-        PermissionDecision::Cancel => Outcome::Cancelled,
-    }
 }

@@ -11,6 +11,7 @@ mod inbound;
 mod state;
 mod task;
 
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -71,6 +72,10 @@ pub struct Options {
 
 /// Answers the file and terminal requests that [`Offers`] admits.
 pub trait Services: Send + Sync + 'static {
+    /// A session opened in this directory. Called before the agent can ask anything of it.
+    fn session_opened(&self, session_id: &str, cwd: &Path) {
+        let _ = (session_id, cwd);
+    }
     /// Answers one request of a session. `None`: not handled.
     fn request(&self, session_id: &str, method: &str, params: &RawValue, host: &Arc<dyn Host>) -> Option<BoxFuture<Answer>>;
     /// The session is over.

@@ -1,13 +1,8 @@
 //! The one place where the services clean text that came from the agent.
 
-/// Removes control characters (keeping line feed and tab) and bounds the text to `max` UTF-16 code units.
+use crate::text::sanitize::sanitized;
+
+/// Removes terminal control and bounds the text to `max` UTF-16 code units.
 pub(super) fn clean(text: &str, max: usize) -> String {
-    let mut units = 0;
-    text.chars()
-        .filter(|c| !c.is_control() || matches!(c, '\n' | '\t'))
-        .take_while(|c| {
-            units += c.len_utf16();
-            units <= max
-        })
-        .collect()
+    sanitized(text, max).into_owned()
 }

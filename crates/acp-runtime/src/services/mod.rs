@@ -1,6 +1,8 @@
 //! What the client does on behalf of the agent: the permission floor, files, terminals.
 
+pub mod agent;
 mod clean;
+mod decode;
 pub mod fs;
 pub mod permission;
 pub mod terminal;

@@ -4,6 +4,7 @@ mod text;
 mod turn;
 mod view;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
@@ -28,6 +29,8 @@ pub struct SessionSpec {
     pub view: ViewKind,
     /// Where it gets it. `None`: nowhere; only the turn's text is kept.
     pub outbox: Option<Arc<Outbox>>,
+    /// The session's directory, filled in from the request that opens it.
+    pub cwd: Option<PathBuf>,
 }
 
 /// One session.

@@ -1,4 +1,5 @@
 //! The file jail and its handlers, one module per behaviour.
+#![expect(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "helpers of tests")]
 
 mod handlers;
 #[cfg(unix)]

@@ -32,7 +32,7 @@ fn options_are_kept_in_order_with_unknown_kinds_visible() {
 #[test]
 fn malformed_options_are_left_out_and_counted() {
     let options = json!([
-        5, null, "allow_once", [], {},
+        5, null, "allow_once", [], {}, ["a", "by position", "allow_once"],
         { "name": "no id", "kind": "allow_once" },
         { "optionId": 7, "name": "number", "kind": "allow_once" },
         { "optionId": "", "name": "empty", "kind": "allow_once" },
@@ -44,7 +44,7 @@ fn malformed_options_are_left_out_and_counted() {
     ]);
     let params = params(options);
     let request = PermissionRequest::decode(&params).unwrap();
-    assert_eq!(request.skipped_options, 12);
+    assert_eq!(request.skipped_options, 13);
     assert_eq!((request.options[0].option_id.as_str(), request.options[0].name.as_str()), ("nameless", "nameless"));
     for (odd, skipped) in [(json!("x"), 1), (json!({}), 1), (json!(null), 0), (json!([]), 0)] {
         let params = self::params(odd);

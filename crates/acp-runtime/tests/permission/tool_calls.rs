@@ -114,7 +114,7 @@ fn a_value_too_large_to_keep_is_owned_up_to() {
 
 #[test]
 fn unusable_ids_are_not_tracked() {
-    for bad in ["{}", r#"{"toolCallId":5}"#, r#"{"toolCallId":""}"#, "[]", "x"] {
+    for bad in ["{}", r#"{"toolCallId":5}"#, r#"{"toolCallId":""}"#, "[]", "x", r#"["t"]"#] {
         assert!(ToolCallPatch::decode(bad).is_none(), "{bad}");
     }
     let long = json!({ "toolCallId": "x".repeat(5000) }).to_string();

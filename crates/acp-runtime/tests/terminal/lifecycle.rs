@@ -125,7 +125,7 @@ async fn dropping_the_registry_kills_everything() {
 #[tokio::test]
 async fn a_command_that_does_not_start_takes_no_place() {
     let limits = TerminalLimits { max_terminals: 1, ..TerminalLimits::default() };
-    let terminals = Terminals::new(Arc::new(LocalLauncher), limits);
+    let terminals = Terminals::new(Arc::new(LocalLauncher::default()), limits);
     let missing = TerminalCommand { program: "/no/such/program".into(), ..sh("") };
     let error = terminals.create("s", missing, None).unwrap_err();
     assert!(matches!(error, TerminalError::Start(_)), "{error}");

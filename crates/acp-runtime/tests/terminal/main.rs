@@ -1,4 +1,5 @@
 //! The terminal methods, one module per behaviour.
+#![expect(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "helpers of tests")]
 
 #[cfg(unix)]
 mod lifecycle;

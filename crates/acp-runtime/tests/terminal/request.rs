@@ -41,6 +41,7 @@ fn what_cannot_be_meant_is_refused() {
         json!({ "env": [{ "name": "A=B", "value": "x" }] }),
         json!({ "env": [{ "name": "A" }] }),
         json!({ "env": { "A": "B" } }),
+        json!({ "env": [["A", "by position"]] }),
         json!({ "cwd": "relative/dir" }),
         json!({ "outputByteLimit": -1 }),
         json!({ "outputByteLimit": "many" }),
@@ -91,9 +92,10 @@ fn results_have_the_protocols_shape() {
     );
     let running = TerminalOutput { exit_status: None, ..output };
     assert_eq!(serde_json::to_value(&running).unwrap(), json!({ "output": "x", "truncated": false }));
-    for schema in [serde_json::to_string(&status).unwrap()] {
-        serde_json::from_str::<agent_client_protocol_schema::v1::WaitForTerminalExitResponse>(&schema).unwrap();
-    }
+    serde_json::from_str::<agent_client_protocol_schema::v1::WaitForTerminalExitResponse>(
+        &serde_json::to_string(&status).unwrap(),
+    )
+    .unwrap();
     serde_json::from_str::<agent_client_protocol_schema::v1::TerminalOutputResponse>(
         &serde_json::to_string(&running).unwrap(),
     )

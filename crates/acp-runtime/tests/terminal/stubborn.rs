@@ -26,6 +26,10 @@ impl TerminalProcess for Stubborn {
     fn kill(&mut self) {
         self.0.0.fetch_add(1, Ordering::Relaxed);
     }
+
+    fn end(self: Box<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(std::future::pending())
+    }
 }
 
 impl TerminalLauncher for Counts {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use acp_runtime::services::terminal::{LocalLauncher, TerminalCommand, TerminalLimits, Terminals};
 
 pub fn terminals() -> Terminals {
-    Terminals::new(Arc::new(LocalLauncher), TerminalLimits::default())
+    Terminals::new(Arc::new(LocalLauncher::default()), TerminalLimits::default())
 }
 
 pub fn sh(line: &str) -> TerminalCommand {

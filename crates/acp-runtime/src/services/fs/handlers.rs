@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::error::{FsError, FsErrorCode, quote};
 use super::jail::{HardLinks, Jail, PreparedWrite};
 use super::window::Window;
+use crate::services::decode;
 
 /// Default ceiling of what a read returns, in bytes.
 pub const DEFAULT_READ_MAX_BYTES: usize = 5 * 1024 * 1024;
@@ -111,7 +112,7 @@ impl FsService {
     /// Serves `fs/read_text_file`. The caller answers −32601 when reads are off; this refuses as well.
     pub fn read(&self, params: &str) -> Result<ReadResult, FsError> {
         let params: ReadParams = decode(params)?;
-        self.check_on(self.policy.read, "fs/read_text_file")?;
+        check_on(self.policy.read, "fs/read_text_file")?;
         let path = self.path_of(&params.path)?;
         let window = Window::new(params.line, params.limit);
         self.jail.read_text(path, window, self.policy.read_max_bytes).map(|content| ReadResult { content })
@@ -121,17 +122,13 @@ impl FsService {
     /// [`PendingWrite::dedupe_key`]; then commit, or answer [`FsError::write_blocked`] or [`FsError::write_not_granted`].
     pub fn prepare_write(&self, params: &str) -> Result<PendingWrite, FsError> {
         let params: WriteParams = decode(params)?;
-        self.check_on(self.policy.write, "fs/write_text_file")?;
+        check_on(self.policy.write, "fs/write_text_file")?;
         if params.content.len() > self.policy.write_max_bytes {
             return Err(FsError::write_too_large(self.policy.write_max_bytes as u64));
         }
         let path = self.path_of(&params.path)?;
         let prepared = self.jail.prepare_write(path, &params.content, self.policy.write_max_bytes)?;
         Ok(PendingWrite { prepared, content: params.content })
-    }
-
-    fn check_on(&self, on: bool, method: &str) -> Result<(), FsError> {
-        if on { Ok(()) } else { Err(FsError::new(FsErrorCode::InvalidParams, format!("{method} is not enabled"))) }
     }
 
     fn path_of<'p>(&self, path: &'p Value) -> Result<&'p str, FsError> {
@@ -166,7 +163,11 @@ impl PendingWrite {
     }
 }
 
+fn check_on(on: bool, method: &str) -> Result<(), FsError> {
+    if on { Ok(()) } else { Err(FsError::new(FsErrorCode::InvalidParams, format!("{method} is not enabled"))) }
+}
+
 fn decode<'p, T: Deserialize<'p>>(params: &'p str) -> Result<T, FsError> {
-    serde_json::from_str(params)
-        .map_err(|_| FsError::new(FsErrorCode::InvalidParams, "params do not have the types of the method"))
+    let message = "params do not have the types of the method";
+    decode::object(params).ok_or_else(|| FsError::new(FsErrorCode::InvalidParams, message))
 }

@@ -137,7 +137,7 @@ impl Jail {
         if !opened.is_regular {
             return Err(FsError::not_regular(resolved));
         }
-        if opened.links > 1 && self.0.hard_links == HardLinks::Refuse {
+        if opened.has_other_links && self.0.hard_links == HardLinks::Refuse {
             return Err(FsError::hard_linked(resolved));
         }
         Ok((opened.file, opened.size))

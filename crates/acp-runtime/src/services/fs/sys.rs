@@ -19,7 +19,7 @@ pub(super) use imp::{Root, open_read, replace};
 pub(super) struct Opened {
     pub file: File,
     pub is_regular: bool,
-    pub links: u64,
+    pub has_other_links: bool,
     pub size: u64,
 }
 

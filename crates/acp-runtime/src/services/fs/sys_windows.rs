@@ -43,7 +43,7 @@ pub(in super::super) fn open_read(root: &Root, below: &Path) -> Result<Opened, S
     options.read(true).share_mode(FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE);
     let file = open_checked(root, below, &mut options)?;
     let facts = facts(&file).map_err(SysError::Io)?;
-    Ok(Opened { is_regular: is_regular(&file, &facts)?, links: facts.links, size: facts.size, file })
+    Ok(Opened { is_regular: is_regular(&file, &facts)?, has_other_links: facts.links > 1, size: facts.size, file })
 }
 
 pub(in super::super) fn replace(root: &Root, below: &Path, content: &[u8]) -> Result<(), SysError> {

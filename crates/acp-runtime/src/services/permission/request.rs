@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use super::options::{OptionKind, PermissionOption};
 use super::tool_calls::{ToolCallPatch, string_of};
 use crate::services::clean::clean;
+use crate::services::decode;
 
 /// Options beyond this number are left out and counted.
 pub const MAX_OPTIONS: usize = 100;
@@ -73,7 +74,7 @@ struct RawOption<'a> {
 impl<'a> PermissionRequest<'a> {
     /// Decodes the params of the request.
     pub fn decode(params: &'a str) -> Result<Self, DecodeError> {
-        let params: Params<'a> = serde_json::from_str(params).map_err(|_| DecodeError::NotAnObject)?;
+        let params: Params<'a> = decode::object(params).ok_or(DecodeError::NotAnObject)?;
         let session_id = string_of(params.session_id).ok_or(DecodeError::SessionId)?;
         let tool_call = params.tool_call.map(RawValue::get).and_then(ToolCallPatch::decode);
         let (options, skipped_options) = decode_options(params.options);
@@ -90,7 +91,7 @@ fn decode_options(raw: Option<&RawValue>) -> (Vec<PermissionOption>, usize) {
 }
 
 fn decode_option(raw: &RawValue) -> Option<PermissionOption> {
-    let option: RawOption<'_> = serde_json::from_str(raw.get()).ok()?;
+    let option: RawOption<'_> = decode::object(raw.get())?;
     let wire_id = string_of(option.option_id).filter(|id| id.len() <= MAX_WIRE_OPTION_ID_BYTES)?;
     let option_id = clean(&wire_id, MAX_OPTION_ID);
     // An id of nothing but control characters could not be told from an absent one.

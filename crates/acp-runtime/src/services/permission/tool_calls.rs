@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 
 use super::{Category, Classification, classify_tool_kind};
 use crate::services::clean::clean;
+use crate::services::decode;
 
 /// Tool calls remembered per session; the least recently touched goes first.
 pub const MAX_TOOL_CALLS: usize = 1000;
@@ -71,7 +72,7 @@ impl<'a> ToolCallPatch<'a> {
     /// Reads a `tool_call`, a `tool_call_update` or a permission request's `toolCall`. `None` without a usable id;
     /// fields of the wrong type count as absent.
     pub fn decode(json: &'a str) -> Option<Self> {
-        let fields: Fields<'a> = serde_json::from_str(json).ok()?;
+        let fields: Fields<'a> = decode::object(json)?;
         let id = string_of(fields.tool_call_id).filter(|id| !id.is_empty() && id.len() <= MAX_TOOL_CALL_ID_BYTES)?;
         Some(Self { id, fields })
     }

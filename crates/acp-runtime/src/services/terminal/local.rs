@@ -1,121 +1,80 @@
-//! Starts commands with one pipe for both outputs, so that their order is the order of writing.
+//! Starts commands of this machine as owned process trees, with one pipe for both outputs, so that their order is the
+//! order of writing.
 
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
-use std::process::{ExitStatus, Stdio};
-
-use tokio::io::AsyncRead;
-use tokio::process::{Child, Command};
+use std::sync::Arc;
 
 use super::process::{Started, TerminalCommand, TerminalLauncher, TerminalProcess};
-use crate::error::ExitFacts;
+use crate::error::{ErrorCode, ExitFacts};
+use crate::process::{self, LaunchSpec, OwnerId, ProcessTree};
 
-/// Commands of this machine, each in a process group of its own (Unix).
+/// Commands of this machine, each with a process tree of its own.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct LocalLauncher;
+pub struct LocalLauncher {
+    /// Who the trees belong to.
+    pub owner: OwnerId,
+}
 
 impl TerminalLauncher for LocalLauncher {
     fn launch(&self, command: TerminalCommand) -> io::Result<Started> {
-        let (reader, writer) = io::pipe()?;
-        let output = async_reader(reader)?;
-        let mut builder = Command::new(&command.program);
-        builder
-            .args(&command.args)
-            .env_clear()
-            .envs(command.env)
-            .current_dir(&command.cwd)
-            .stdin(Stdio::null())
-            .stdout(Stdio::from(writer.try_clone()?))
-            .stderr(Stdio::from(writer))
-            .kill_on_drop(true);
-        #[cfg(unix)]
-        builder.process_group(0);
-        // The builder holds the writing ends of the pipe; the output ends only when it is gone as well.
-        let child = builder.spawn()?;
-        drop(builder);
-        Ok(Started { output, process: Box::new(LocalProcess { group: child.id(), child, exit: None }) })
+        let mut spec = LaunchSpec::new(command.program, command.cwd);
+        spec.args = command.args;
+        spec.env = command.env;
+        spec.owner = self.owner;
+        // The bytes are the agent's own business; nothing of them is kept for the host.
+        spec.stderr_bytes = 0;
+        let spawned = merge_outputs(&mut spec).and_then(|()| process::spawn(&spec)).map_err(|error| {
+            let kind = match error.code() {
+                ErrorCode::MissingBinary => io::ErrorKind::NotFound,
+                ErrorCode::InvalidArgument => io::ErrorKind::InvalidInput,
+                _ => io::ErrorKind::Other,
+            };
+            io::Error::new(kind, error.to_string())
+        })?;
+        // There is nobody to type: the command sees the end of its input at once.
+        drop(spawned.stdin);
+        Ok(Started { output: Box::new(spawned.stdout), process: Box::new(LocalProcess(spawned.tree)) })
     }
 }
 
+/// Lets the command inherit one descriptor for both outputs: a shell joins them and becomes the command.
 #[cfg(unix)]
-fn async_reader(reader: io::PipeReader) -> io::Result<Box<dyn AsyncRead + Send + Unpin>> {
-    Ok(Box::new(tokio::net::unix::pipe::Receiver::from_owned_fd(reader.into())?))
+fn merge_outputs(spec: &mut LaunchSpec) -> crate::error::Result<()> {
+    // A program that is missing is reported as such, not as a shell's exit code.
+    let program = process::find_binary(spec)?;
+    let program =
+        program.to_str().ok_or_else(|| crate::error::Error::invalid_argument("the program's path is no text"))?;
+    let mut args = vec!["-c".to_owned(), r#"exec "$0" "$@" 2>&1"#.to_owned(), program.to_owned()];
+    args.append(&mut spec.args);
+    spec.args = args;
+    "/bin/sh".clone_into(&mut spec.command);
+    Ok(())
 }
 
-#[cfg(windows)]
-fn async_reader(reader: io::PipeReader) -> io::Result<Box<dyn AsyncRead + Send + Unpin>> {
-    let handle = std::os::windows::io::OwnedHandle::from(reader);
-    Ok(Box::new(tokio::fs::File::from_std(handle.into())))
+/// Windows: standard output only.
+#[cfg(not(unix))]
+fn merge_outputs(_: &mut LaunchSpec) -> crate::error::Result<()> {
+    Ok(())
 }
 
-struct LocalProcess {
-    child: Child,
-    /// The group, which has the child's id.
-    group: Option<u32>,
-    exit: Option<ExitFacts>,
-}
+struct LocalProcess(Arc<ProcessTree>);
 
 impl TerminalProcess for LocalProcess {
     fn wait(&mut self) -> Pin<Box<dyn Future<Output = ExitFacts> + Send + '_>> {
-        Box::pin(async {
-            if self.exit.is_none() {
-                self.exit = Some(self.child.wait().await.map_or_else(|_| ExitFacts::default(), facts));
-            }
-            self.exit.clone().unwrap_or_default()
-        })
+        Box::pin(self.0.exited())
     }
 
     fn kill(&mut self) {
-        #[cfg(unix)]
-        if let Some(group) = self.group.and_then(|id| rustix::process::Pid::from_raw(id.cast_signed())) {
-            // Fails when the group is empty, which is what is wanted.
-            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-        }
-        if self.exit.is_none() {
-            let _ = self.child.start_kill();
-        } else {
-            // Once the command is reaped and its group was killed, the id may belong to somebody else.
-            self.group = None;
-        }
+        let tree = Arc::clone(&self.0);
+        tokio::task::spawn_blocking(move || tree.kill());
     }
-}
 
-impl Drop for LocalProcess {
-    fn drop(&mut self) {
-        self.kill();
+    fn end(self: Box<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(async move {
+            // Fails only when the runtime is going away; dropping the tree kills it then.
+            let _ = tokio::task::spawn_blocking(move || self.0.kill()).await;
+        })
     }
-}
-
-fn facts(status: ExitStatus) -> ExitFacts {
-    #[cfg(unix)]
-    let signal = std::os::unix::process::ExitStatusExt::signal(&status).map(signal_name);
-    #[cfg(not(unix))]
-    let signal = None;
-    ExitFacts { exit_code: status.code(), signal }
-}
-
-#[cfg(unix)]
-fn signal_name(number: i32) -> String {
-    use rustix::process::Signal;
-    let known = [
-        (Signal::HUP, "SIGHUP"),
-        (Signal::INT, "SIGINT"),
-        (Signal::QUIT, "SIGQUIT"),
-        (Signal::ILL, "SIGILL"),
-        (Signal::TRAP, "SIGTRAP"),
-        (Signal::ABORT, "SIGABRT"),
-        (Signal::BUS, "SIGBUS"),
-        (Signal::FPE, "SIGFPE"),
-        (Signal::KILL, "SIGKILL"),
-        (Signal::SEGV, "SIGSEGV"),
-        (Signal::PIPE, "SIGPIPE"),
-        (Signal::ALARM, "SIGALRM"),
-        (Signal::TERM, "SIGTERM"),
-        (Signal::XCPU, "SIGXCPU"),
-        (Signal::XFSZ, "SIGXFSZ"),
-        (Signal::SYS, "SIGSYS"),
-    ];
-    let name = known.iter().find(|(signal, _)| signal.as_raw() == number).map(|(_, name)| (*name).to_owned());
-    name.unwrap_or_else(|| format!("SIG{number}"))
 }

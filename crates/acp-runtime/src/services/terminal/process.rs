@@ -41,6 +41,9 @@ pub trait TerminalProcess: Send + 'static {
     /// Waits for the command itself, not for what it left behind. Safe to cancel and to call again.
     fn wait(&mut self) -> Pin<Box<dyn Future<Output = ExitFacts> + Send + '_>>;
 
-    /// Kills the whole tree, at once. Does nothing when it is gone.
+    /// Kills the whole tree, without waiting for its end. Does nothing when it is gone.
     fn kill(&mut self);
+
+    /// Kills what is left of the tree and waits, within bounds, until it is gone.
+    fn end(self: Box<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>>;
 }

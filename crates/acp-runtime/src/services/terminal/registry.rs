@@ -307,8 +307,7 @@ async fn own(started: Started, terminal: EndGuard) {
         drain(&mut output, process.as_mut(), &terminal.0, &mut chunk).await;
     }
     // What the command left behind ends with it.
-    process.kill();
-    drop(process);
+    process.end().await;
     terminal.0.lock().1 = Some(status);
 }
 

@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use super::process::TerminalCommand;
 use super::registry::TerminalError;
 use crate::error::ExitFacts;
+use crate::services::decode;
 
 /// Longest command line accepted, in bytes over program and arguments.
 pub const MAX_COMMAND_BYTES: usize = 128 * 1024;
@@ -40,13 +42,13 @@ pub struct CreateRequest {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct RawCreate {
+struct RawCreate<'a> {
     session_id: String,
     command: String,
     #[serde(default)]
     args: Option<Vec<String>>,
-    #[serde(default)]
-    env: Option<Vec<RawVariable>>,
+    #[serde(borrow, default)]
+    env: Option<Vec<&'a RawValue>>,
     #[serde(default)]
     cwd: Option<String>,
     #[serde(default)]
@@ -64,9 +66,12 @@ impl CreateRequest {
     /// not run.
     pub fn decode(params: &str) -> Result<Self, TerminalError> {
         let invalid = TerminalError::InvalidParams;
-        let raw: RawCreate = serde_json::from_str(params).map_err(|_| invalid("the params have the wrong types"))?;
+        let wrong_types = || invalid("the params have the wrong types");
+        let raw: RawCreate<'_> = decode::object(params).ok_or_else(wrong_types)?;
         let args = raw.args.unwrap_or_default();
-        let env: Vec<_> = raw.env.unwrap_or_default().into_iter().map(|v| (v.name, v.value)).collect();
+        let env = raw.env.unwrap_or_default();
+        let env = env.into_iter().map(|raw| decode::object(raw.get()).map(|v: RawVariable| (v.name, v.value)));
+        let env: Vec<_> = env.collect::<Option<_>>().ok_or_else(wrong_types)?;
         if raw.command.trim().is_empty() {
             return Err(invalid("the command is empty"));
         }
@@ -134,7 +139,7 @@ pub struct TerminalRef {
 impl TerminalRef {
     /// Decodes the params.
     pub fn decode(params: &str) -> Result<Self, TerminalError> {
-        serde_json::from_str(params).map_err(|_| TerminalError::InvalidParams("the params have the wrong types"))
+        decode::object(params).ok_or(TerminalError::InvalidParams("the params have the wrong types"))
     }
 }
 
