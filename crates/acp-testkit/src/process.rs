@@ -91,7 +91,9 @@ pub fn wait_for_pids(file: &Path, count: usize) -> Vec<u32> {
 ///
 /// On Windows, where a foreign environment cannot be read.
 pub fn processes_with_env_mark(mark: &str) -> Vec<u32> {
-    assert!(cfg!(unix), "the environment of a foreign process cannot be read on this system");
+    if cfg!(not(unix)) {
+        panic!("the environment of a foreign process cannot be read on this system");
+    }
     let own = std::process::id();
     let found: Vec<u32> = if cfg!(target_os = "linux") {
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();

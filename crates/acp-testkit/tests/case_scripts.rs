@@ -108,7 +108,7 @@ fn large_lines() {
 
 #[test]
 fn a_version_that_is_no_integer_is_refused() {
-    let mut client = play(&wire::w10_protocol_version(Some("1".into())));
+    let mut client = play(&wire::w10_protocol_version(&"1".into()));
     client.request("initialize", json!({"protocolVersion": "1"})).unwrap();
     client.close_stdin();
     client.assert_failed(70, "expected $exact 1");

@@ -161,8 +161,13 @@ fn a_closed_stdin_fails_the_next_write() {
             client.notify("a", json!({})).unwrap();
         }
         assert_eq!(client.message().unwrap()["method"], "closed");
-        let error = client.notify("b", json!({})).unwrap_err();
-        assert_eq!(error.kind(), std::io::ErrorKind::BrokenPipe);
+        // Not the first one for certain: while another test starts a process, that one holds a copy of our end for a moment.
+        let mut error = None;
+        assert!(wait_until(|| {
+            error = client.notify("b", json!({})).err();
+            error.is_some()
+        }));
+        assert_eq!(error.unwrap().kind(), std::io::ErrorKind::BrokenPipe);
         assert!(alive(client.pid()), "the agent lives on");
     }
 }
@@ -249,5 +254,4 @@ fn stderr_can_be_flooded() {
     let (status, stderr) = play(&Script::new().push(flood).exit(0)).wait();
     assert!(status.success());
     assert_eq!(stderr.len(), 5_000_000);
-    assert!(wait_until(|| true));
 }

@@ -61,7 +61,7 @@ impl Script {
 
     /// The script as a file with one step a line.
     pub fn to_jsonl(&self) -> String {
-        self.to_values().iter().map(|step| format!("{step}\n")).collect()
+        self.to_values().iter().flat_map(|step| [step.to_string(), "\n".to_owned()]).collect()
     }
 
     /// Writes the script to a file, one step a line.
