@@ -6,10 +6,12 @@ use std::path::Path;
 
 use serde_json::Value;
 
+mod args;
 mod builder;
 mod step;
 
-pub use step::*;
+pub use args::*;
+pub use step::Step;
 
 /// A script: steps, played from the first to the last.
 #[derive(Clone, Debug, Default, PartialEq)]
