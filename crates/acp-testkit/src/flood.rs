@@ -66,7 +66,7 @@ impl Options {
             Kind::Tools => Block::new(&tool_lines(session), size).write(self.count, out, cancelled),
             Kind::Line => {
                 let bytes = usize::try_from(self.count).unwrap_or(usize::MAX).saturating_mul(1_000_000);
-                let line = output_line(session, "x".repeat(bytes));
+                let line = output_line(session, &"x".repeat(bytes));
                 for piece in line.as_bytes().chunks(size) {
                     if cancelled.load(Ordering::Relaxed) {
                         return Ok(false);
@@ -149,7 +149,7 @@ fn cumulative(
     out: &mut impl Write,
     cancelled: &AtomicBool,
 ) -> io::Result<bool> {
-    let line = output_line(session, HOLE.to_owned());
+    let line = output_line(session, HOLE);
     let (head, tail) = line.split_once(HOLE).unwrap_or((&line, ""));
     let all = vec![b'x'; usize::try_from(count).unwrap_or(usize::MAX).saturating_mul(1000)];
     let mut out = io::BufWriter::with_capacity(size, out);
@@ -189,7 +189,7 @@ fn tool_lines(session: &str) -> String {
     update_line(session, &call) + &update_line(session, &update)
 }
 
-fn output_line(session: &str, output: String) -> String {
+fn output_line(session: &str, output: &str) -> String {
     let content = json!([{"type": "content", "content": {"type": "text", "text": output}}]);
     let update = json!({
         "sessionUpdate": "tool_call_update", "toolCallId": "t1", "status": "in_progress", "content": content,

@@ -91,23 +91,29 @@ pub fn wait_for_pids(file: &Path, count: usize) -> Vec<u32> {
 ///
 /// On Windows, where a foreign environment cannot be read.
 pub fn processes_with_env_mark(mark: &str) -> Vec<u32> {
-    assert!(cfg!(unix), "the environment of a foreign process cannot be read on this system");
     let own = std::process::id();
-    let found: Vec<u32> = if cfg!(target_os = "linux") {
-        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-        let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        pids.filter(|pid: &u32| {
-            fs::read(format!("/proc/{pid}/environ"))
-                .is_ok_and(|environ| environ.split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes()))
-        })
-        .collect()
-    } else {
-        let output = Command::new("ps").args(["-axEww", "-o", "pid=,command="]).output();
-        let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
-        let marked = text.lines().filter(|line| line.split_whitespace().any(|word| word == mark));
-        marked.filter_map(|line| line.split_whitespace().next()?.parse().ok()).collect()
-    };
-    found.into_iter().filter(|pid| *pid != own && alive(*pid)).collect()
+    marked(mark).into_iter().filter(|pid| *pid != own && alive(*pid)).collect()
+}
+
+#[cfg(target_os = "linux")]
+fn marked(mark: &str) -> Vec<u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let has_mark = |environ: Vec<u8>| environ.split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes());
+    pids.filter(|pid: &u32| fs::read(format!("/proc/{pid}/environ")).is_ok_and(has_mark)).collect()
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+fn marked(mark: &str) -> Vec<u32> {
+    let output = Command::new("ps").args(["-axEww", "-o", "pid=,command="]).output();
+    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    let lines = text.lines().filter(|line| line.split_whitespace().any(|word| word == mark));
+    lines.filter_map(|line| line.split_whitespace().next()?.parse().ok()).collect()
+}
+
+#[cfg(not(unix))]
+fn marked(mark: &str) -> Vec<u32> {
+    panic!("the environment of a foreign process cannot be read on this system, so nobody can be asked for {mark}")
 }
 
 fn command_line(pid: u32) -> String {

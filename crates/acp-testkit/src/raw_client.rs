@@ -80,6 +80,7 @@ impl RawClient {
     }
 
     /// Sends a request and gives back its id.
+    #[expect(clippy::needless_pass_by_value, reason = "callers build the params in place")]
     pub fn request(&mut self, method: &str, params: Value) -> io::Result<u64> {
         let id = self.next_id;
         self.next_id += 1;
@@ -88,6 +89,7 @@ impl RawClient {
     }
 
     /// Sends a notification.
+    #[expect(clippy::needless_pass_by_value, reason = "callers build the params in place")]
     pub fn notify(&mut self, method: &str, params: Value) -> io::Result<()> {
         self.send(&json!({"jsonrpc": "2.0", "method": method, "params": params}))
     }

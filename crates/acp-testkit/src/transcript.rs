@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::env;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -43,7 +44,7 @@ impl Normaliser {
             let mut entry: Value = serde_json::from_str(line).map_err(|error| format!("{error} in {line}"))?;
             let from = entry["from"].as_str().ok_or_else(|| format!("nobody said {line}"))?.to_owned();
             self.message(&from, &mut entry["message"]);
-            normal.push_str(&format!("{entry}\n"));
+            let _ = writeln!(normal, "{entry}");
         }
         Ok(normal)
     }

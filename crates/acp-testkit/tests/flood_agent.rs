@@ -1,4 +1,5 @@
 //! The flood agent over raw pipes.
+#![expect(clippy::unwrap_used, reason = "helpers of the tests below")]
 
 use std::process::Command;
 

@@ -1,5 +1,6 @@
 //! Processes, signals and pipes.
 #![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "helpers of the tests below")]
 
 mod common;
 
@@ -15,7 +16,7 @@ use acp_testkit::process::{
     alive, assert_all_gone, assert_gone, pids_from, processes_with_env_mark, wait_for_pids, wait_until,
 };
 use acp_testkit::raw_client::RawClient;
-use acp_testkit::script::{EnvNames, Grandchild, Step};
+use acp_testkit::script::{Empty, EnvNames, Grandchild, Step};
 use common::{play, play_with};
 use serde_json::json;
 
@@ -67,7 +68,9 @@ fn a_grandchild_may_lead_its_session_and_a_daemon_belongs_to_nobody() {
     assert_eq!((stat(leader, 1), stat(leader, 3)), (client.pid(), leader));
     assert_ne!(stat(daemon, 1), client.pid());
     assert_eq!(stat(daemon, 3), daemon);
-    pids.iter().for_each(|pid| signal("TERM", *pid));
+    for pid in &pids {
+        signal("TERM", *pid);
+    }
     client.assert_clean();
     assert_all_gone(&pids);
 }
@@ -104,7 +107,9 @@ fn a_mark_in_the_environment_is_inherited_unless_it_is_cleared() {
     marked.sort_unstable();
     expected.sort_unstable();
     assert_eq!(marked, expected);
-    pids.iter().for_each(|pid| signal("KILL", *pid));
+    for pid in &pids {
+        signal("KILL", *pid);
+    }
     client.assert_clean();
     assert_all_gone(&pids);
 }
@@ -161,8 +166,13 @@ fn a_closed_stdin_fails_the_next_write() {
             client.notify("a", json!({})).unwrap();
         }
         assert_eq!(client.message().unwrap()["method"], "closed");
-        let error = client.notify("b", json!({})).unwrap_err();
-        assert_eq!(error.kind(), std::io::ErrorKind::BrokenPipe);
+        // Not the first one for certain: while another test starts a process, that one holds a copy of our end for a moment.
+        let mut error = None;
+        assert!(wait_until(|| {
+            error = client.notify("b", json!({})).err();
+            error.is_some()
+        }));
+        assert_eq!(error.unwrap().kind(), std::io::ErrorKind::BrokenPipe);
         assert!(alive(client.pid()), "the agent lives on");
     }
 }
@@ -178,9 +188,8 @@ fn closed_outputs_end_while_the_agent_lives() {
 
 #[test]
 fn a_paused_stdin_fills_the_pipe() {
-    let script =
-        Script::new().expect("a").push(Step::PauseStdin(Default::default())).notify("paused", json!({})).sleep(50);
-    let script = script.push(Step::ResumeStdin(Default::default())).expect("b").notify("got b", json!({}));
+    let script = Script::new().expect("a").push(Step::PauseStdin(Empty {})).notify("paused", json!({})).sleep(50);
+    let script = script.push(Step::ResumeStdin(Empty {})).expect("b").notify("got b", json!({}));
     let mut client = play(&script);
     client.notify("a", json!({})).unwrap();
     client.message().unwrap();
@@ -198,11 +207,15 @@ fn a_wrapper_and_its_worker_share_the_streams() {
     let id = client.prompt("hi").unwrap();
     assert_eq!(client.until_response(id).len(), 2);
     let pids = wait_for_pids(&file, 2);
-    pids.iter().for_each(|pid| signal("TERM", *pid));
+    for pid in &pids {
+        signal("TERM", *pid);
+    }
     client.close_stdin();
     thread::sleep(Duration::from_millis(50));
     assert!(pids.iter().all(|pid| alive(*pid)));
-    pids.iter().rev().for_each(|pid| signal("KILL", *pid));
+    for pid in pids.iter().rev() {
+        signal("KILL", *pid);
+    }
     client.wait_exit();
     assert_all_gone(&pids);
 }
@@ -249,5 +262,4 @@ fn stderr_can_be_flooded() {
     let (status, stderr) = play(&Script::new().push(flood).exit(0)).wait();
     assert!(status.success());
     assert_eq!(stderr.len(), 5_000_000);
-    assert!(wait_until(|| true));
 }

@@ -46,7 +46,7 @@ fn read(path: &str) -> Result<String, String> {
 }
 
 fn list_cases() {
-    let names: String = cases::names().iter().map(|name| format!("{name}\n")).collect();
+    let names = cases::names().join("\n") + "\n";
     drop(io::stdout().write_all(names.as_bytes()));
 }
 

@@ -120,9 +120,9 @@ pub fn w09_answer_with_text_id() -> Script {
         .send(answer("{{prompt.id|string}}", json!({"stopReason": "end_turn"})))
 }
 
-/// `initialize` insists on the integer 1 and answers with another `protocolVersion`. The client accepts the text `"1"` with a
+/// `initialize` insists on the integer 1 and answers with another `protocolVersion`, or with none for `null`. The client accepts the text `"1"` with a
 /// warning; anything else is an incompatible protocol that names the raw value, and the agent is gone.
-pub fn w10_protocol_version(version: Option<Value>) -> Script {
+pub fn w10_protocol_version(version: &Value) -> Script {
     let params = json!({"protocolVersion": {"$exact": 1}});
     let script = Script::new().push(crate::Step::Initialize(crate::script::Initialize {
         result: Some(json!({"protocolVersion": version})),

@@ -1,6 +1,7 @@
 //! What the client sent and no step has taken yet.
 
 use std::collections::{HashMap, VecDeque};
+use std::fmt::Write as _;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -212,7 +213,7 @@ impl State {
         let mut text = format!("{} messages wait", self.queue.len());
         for message in self.queue.iter().take(5) {
             let why = wanted.check(message).err().unwrap_or_default();
-            text.push_str(&format!("\n  {} ({why})", pattern::short(message)));
+            let _ = write!(text, "\n  {} ({why})", pattern::short(message));
         }
         text
     }

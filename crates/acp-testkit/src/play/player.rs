@@ -17,8 +17,8 @@ use super::stop::Stop;
 use super::sys;
 use super::vars::{Vars, env_names};
 use crate::script::{
-    Eof, Expect, ExpectResponse, Flood, Grandchild, Initialize, Loop, On, OnSignal, Permission, PromptBegin, PromptEnd,
-    Raw, Request, Respond, Script, SessionNew, Stderr, Step, Text, Update,
+    EnvNames, Eof, Expect, ExpectResponse, Flood, Grandchild, Initialize, Loop, On, OnSignal, Permission, PromptBegin,
+    PromptEnd, Raw, Request, Respond, Script, SessionNew, Stderr, Step, Text, Update,
 };
 
 /// Plays the steps of one thread.
@@ -119,16 +119,7 @@ impl Player {
             Step::Exit(step) => return Err(Stop::wanted(step.code)),
             Step::KillSelf(step) => return system(sys::kill_self(step.signal.as_deref().unwrap_or("KILL"))),
             Step::WritePid(step) => return append_line(&self.fill_text(&step.file)?, &std::process::id().to_string()),
-            Step::EchoEnvNames(step) => match &step.file {
-                Some(file) => {
-                    let file = self.fill_text(file)?;
-                    return env_names().iter().try_for_each(|name| append_line(&file, name));
-                }
-                None => {
-                    let params = json!({"names": env_names()});
-                    return self.send(&messages::call(None, "_test/env_names", Some(params)));
-                }
-            },
+            Step::EchoEnvNames(step) => return self.echo_env_names(step),
             Step::Record(step) => {
                 self.stage.output.log.record_to(&self.fill_text(&step.file)?)?;
                 self.stage.listen();
@@ -331,6 +322,15 @@ impl Player {
             complain(&text);
         }
         Ok(())
+    }
+
+    fn echo_env_names(&mut self, step: &EnvNames) -> Played {
+        if let Some(file) = &step.file {
+            let file = self.fill_text(file)?;
+            return env_names().iter().try_for_each(|name| append_line(&file, name));
+        }
+        let params = json!({"names": env_names()});
+        self.send(&messages::call(None, "_test/env_names", Some(params)))
     }
 
     // Control.

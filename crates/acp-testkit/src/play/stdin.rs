@@ -15,10 +15,17 @@ pub struct Stdin {
 
 #[derive(Debug, Default)]
 struct State {
-    started: bool,
-    running: bool,
+    reader: Reader,
     paused: bool,
     closing: bool,
+}
+
+#[derive(Debug, Default, PartialEq)]
+enum Reader {
+    #[default]
+    NotStarted,
+    Running,
+    Ended,
 }
 
 impl Stdin {
@@ -30,12 +37,11 @@ impl Stdin {
     /// Says whether this call is the one that must start the thread with [`Self::read_lines`].
     pub fn start(&self) -> bool {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.started || state.closing {
-            return false;
+        let first = state.reader == Reader::NotStarted && !state.closing;
+        if first {
+            state.reader = Reader::Running;
         }
-        state.started = true;
-        state.running = true;
-        true
+        first
     }
 
     /// Whether [`Self::close`] was called.
@@ -56,7 +62,7 @@ impl Stdin {
         state.closing = true;
         self.changed.notify_all();
         self.wake.wake()?;
-        while state.running {
+        while state.reader == Reader::Running {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         sys::close_stdin()
@@ -90,7 +96,7 @@ impl Stdin {
                 state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
             if state.closing {
-                state.running = false;
+                state.reader = Reader::Ended;
                 self.changed.notify_all();
                 return None;
             }
@@ -101,7 +107,7 @@ impl Stdin {
                 Ok(Some(_)) | Err(_) => break,
             }
         }
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).running = false;
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).reader = Reader::Ended;
         self.changed.notify_all();
         None
     }

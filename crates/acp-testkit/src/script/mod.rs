@@ -6,10 +6,12 @@ use std::path::Path;
 
 use serde_json::Value;
 
+mod args;
 mod builder;
 mod step;
 
-pub use step::*;
+pub use args::*;
+pub use step::Step;
 
 /// A script: steps, played from the first to the last.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -61,7 +63,7 @@ impl Script {
 
     /// The script as a file with one step a line.
     pub fn to_jsonl(&self) -> String {
-        self.to_values().iter().map(|step| format!("{step}\n")).collect()
+        self.to_values().iter().flat_map(|step| [step.to_string(), "\n".to_owned()]).collect()
     }
 
     /// Writes the script to a file, one step a line.
