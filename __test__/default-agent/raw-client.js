@@ -8,9 +8,9 @@ const { defaultAgentPath } = require('../../lib/default-agent');
 
 /** A client that speaks raw JSON-RPC to the demo agent and keeps everything it said, in order. */
 class RawClient {
-  /** @param {string[]} [args] */
-  constructor(args = []) {
-    this.child = spawn(process.execPath, [defaultAgentPath(), ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
+  /** @param {string[]} [args] @param {string} [script] */
+  constructor(args = [], script = defaultAgentPath()) {
+    this.child = spawn(process.execPath, [script, ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
     /** @type {any[]} */
     this.messages = [];
     this.nextId = 1;

@@ -19,6 +19,7 @@ export const names = [
   'AcpError', 'AcpSpawnError', 'IncompatibleProtocolError', 'HandshakeTimeoutError', 'AcpAuthRequiredError',
   'MissingAcpEnvError', 'FsContentTooLargeError', 'FsWriteDeniedError', 'PathJailError',
   'AcpClient', 'AcpSession',
+  'defaultAgentPath',
 ] as const satisfies readonly (keyof typeof root)[];
 
 /** And nothing else is declared. */
