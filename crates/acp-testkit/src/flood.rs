@@ -68,7 +68,8 @@ impl Options {
     pub fn write(&self, session: &str, out: &mut impl Write, cancelled: &AtomicBool) -> io::Result<bool> {
         let size = self.write_bytes.unwrap_or(if self.kind == Kind::Line { 4096 } else { 256 * 1024 });
         match self.kind {
-            Kind::Text => Block::new(&text_line(session, self.text_chars.unwrap_or(TEXT_CHARS)), size).write(self.count, out, cancelled),
+            Kind::Text => Block::new(&text_line(session, self.text_chars.unwrap_or(TEXT_CHARS)), size)
+                .write(self.count, out, cancelled),
             Kind::Tools => Block::new(&tool_lines(session), size).write(self.count, out, cancelled),
             Kind::Line => {
                 let bytes = usize::try_from(self.count).unwrap_or(usize::MAX).saturating_mul(1_000_000);
