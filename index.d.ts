@@ -10,3 +10,4 @@ export * from './types/fusion.js';
 export * from './types/ask.js';
 export * from './types/probe.js';
 export * from './types/plugin.js';
+export * from './types/default-agent.js';

@@ -4,13 +4,19 @@
 // Integers are JavaScript numbers: values beyond 2^53 lose precision. An optional member may be absent; only a member
 // with `null` in its type may be null.
 
-declare const unknownTag: unique symbol;
+/**
+ * Only a type: a string that no literal equals. An intersection with `string` would not do, because the compiler
+ * takes it for comparable to every literal, and then does not narrow at all.
+ */
+declare enum Unknown {
+  tag = '\0',
+}
 
 /**
  * The value of a discriminator that this version of the protocol does not know. It is a string; no literal compares to
  * it, so that comparing a discriminator with a literal narrows a union to one member.
  */
-export type UnknownTag = string & { readonly [unknownTag]: true };
+export type UnknownTag = Unknown;
 
 /** Free-form metadata: assume nothing about its keys. */
 export interface Meta {
@@ -1777,3 +1783,5 @@ export type SessionEvent =
   | SessionMessageEvent
   | SessionMessageChunkEvent
   | UnknownEvent;
+
+export {};

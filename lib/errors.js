@@ -12,6 +12,9 @@
 /** The protocol version that this client speaks. */
 const PROTOCOL_VERSION = 1;
 
+/** How many of an agent's authentication methods a message names. */
+const SHOWN_METHODS = 32;
+
 /** The optional members of an error: own properties only where they are known. */
 const OPTIONAL = /** @type {const} */ (['phase', 'rpc', 'exit', 'stderrTail', 'partialText', 'extra']);
 
@@ -51,7 +54,7 @@ class AcpSpawnError extends AcpError {
    */
   constructor(code, path, init) {
     // Word for word what Node's `spawn` says: callers classify this text as a failure to start.
-    super(code, `spawn ${path} ${code}`, { phase: 'spawn', ...init });
+    super(code, init?.message ?? `spawn ${path} ${code}`, { phase: 'spawn', ...init });
     this.syscall = `spawn ${path}`;
     this.path = path;
   }
@@ -66,7 +69,7 @@ class IncompatibleProtocolError extends AcpError {
   constructor(agentProtocolVersion, expected = PROTOCOL_VERSION, init) {
     const text = `ACP agent negotiated incompatible protocol version ${printable(agentProtocolVersion)} `
       + `(client supports ${expected})`;
-    super('incompatible_protocol', text, { phase: 'initialize', ...init });
+    super('incompatible_protocol', init?.message ?? text, { phase: 'initialize', ...init });
     this.agentProtocolVersion = agentProtocolVersion;
     this.expected = expected;
   }
@@ -79,7 +82,7 @@ class HandshakeTimeoutError extends AcpError {
    */
   constructor(timeoutMs, init) {
     const text = `ACP initialize handshake timed out after ${timeoutMs}ms`;
-    super('handshake_timeout', text, { phase: 'initialize', retryable: true, ...init });
+    super('handshake_timeout', init?.message ?? text, { phase: 'initialize', retryable: true, ...init });
     this.timeoutMs = timeoutMs;
   }
 }
@@ -91,9 +94,10 @@ class AcpAuthRequiredError extends AcpError {
    */
   constructor(availableMethodIds, init) {
     const what = availableMethodIds.length > 0
-      ? `no preferred method matched (available: ${availableMethodIds.join(', ')})`
+      ? `no preferred method matched (available: ${availableMethodIds.slice(0, SHOWN_METHODS).map(shown).join(', ')})`
       : 'advertised no auth methods';
-    super('acp_auth_required', `ACP agent requires authentication but ${what}`, { phase: 'authenticate', ...init });
+    const text = `ACP agent requires authentication but ${what}`;
+    super('acp_auth_required', init?.message ?? text, { phase: 'authenticate', ...init });
     this.availableMethodIds = [...availableMethodIds];
   }
 }
@@ -105,7 +109,7 @@ class MissingAcpEnvError extends AcpError {
    */
   constructor(missingKeys, init) {
     const text = `Missing required ACP environment variable(s): ${missingKeys.join(', ')}`;
-    super('ACP_MISSING_ENV', text, { phase: 'spawn', ...init });
+    super('ACP_MISSING_ENV', init?.message ?? text, { phase: 'spawn', ...init });
     this.missingKeys = [...missingKeys];
   }
 }
@@ -147,6 +151,16 @@ const classes = {
   PathJailError,
 };
 for (const [name, errorClass] of Object.entries(classes)) nameClass(errorClass, name);
+
+/**
+ * An agent's identifier for a message: no control characters, at most 256 UTF-16 code units.
+ *
+ * @param {string} id
+ * @returns {string}
+ */
+function shown(id) {
+  return id.slice(0, 256).replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '');
+}
 
 /**
  * A version number as text. What an agent sends instead of a number is shown as JSON and bounded.
@@ -232,7 +246,7 @@ function strings(value) {
  */
 function spawnFailure(details, init, options) {
   const extra = details.extra ?? {};
-  const path = typeof extra.path === 'string' ? extra.path : undefined;
+  const path = typeof extra.path === 'string' ? extra.path : options.command;
   const fallback = details.code === 'missing_binary' ? 'ENOENT' : undefined;
   const code = SPAWN_CODES.find((known) => known === extra.systemCode) ?? fallback;
   if (!code || path === undefined) return new AcpError(HOST_CODES[details.code], String(details.message), init);
@@ -245,7 +259,19 @@ function spawnFailure(details, init, options) {
 }
 
 /**
+ * The methods that an agent advertised: the plain ids, or the agent's own list.
+ *
+ * @param {Record<string, any>} extra
+ * @returns {string[]}
+ */
+function methodIds(extra) {
+  if (Array.isArray(extra.availableMethodIds)) return strings(extra.availableMethodIds);
+  return Array.isArray(extra.authMethods) ? strings(extra.authMethods.map((method) => method?.id)) : [];
+}
+
+/**
  * @typedef {object} FromNativeOptions
+ * @property {string} [command] the program that was to be started, as the caller named it
  * @property {boolean} [nodeSpawnErrors] report a failed start as `AcpSpawnError`, with the system's code
  * @property {unknown} [cause] the error to name as the cause
  */
@@ -263,16 +289,19 @@ function fromNative(native, options = {}) {
   const extra = details.extra ?? {};
   const message = typeof details.message === 'string' ? details.message : '';
   switch (details.code) {
-    case 'incompatible_protocol':
-      return new IncompatibleProtocolError(extra.agentProtocolVersion, extra.expected ?? PROTOCOL_VERSION, init);
+    case 'incompatible_protocol': {
+      // The native side has no `undefined`: a version that the agent left out arrives as null.
+      const version = extra.agentProtocolVersion ?? undefined;
+      return new IncompatibleProtocolError(version, extra.expected ?? PROTOCOL_VERSION, init);
+    }
     case 'handshake_timeout':
       if (typeof extra.timeoutMs !== 'number') break;
-      return new HandshakeTimeoutError(extra.timeoutMs, init);
+      // The native message begins with the class's own, and goes on with what was heard until then.
+      return new HandshakeTimeoutError(extra.timeoutMs, message === '' ? init : { ...init, message });
     case 'auth_required': {
-      const error = new AcpAuthRequiredError(strings(extra.availableMethodIds), init);
       // The agent's own words, when it was the agent that asked for authentication.
-      if (init.rpc && message !== '') error.message = message;
-      return error;
+      const told = init.rpc && message !== '' ? { ...init, message } : init;
+      return new AcpAuthRequiredError(methodIds(extra), told);
     }
     case 'missing_env':
       return new MissingAcpEnvError(strings(extra.missingKeys), init);
@@ -303,4 +332,7 @@ function parse(native) {
 /** @type {{ [K in keyof typeof classes]: (typeof import('../types/errors'))[K] }} */
 const declared = /** @type {any} */ (classes);
 
-module.exports = { ...declared, fromNative, HOST_CODES, PROTOCOL_VERSION };
+/** @type {(native: NativeDetails | string, options?: FromNativeOptions) => import('../types/errors').AcpError} */
+const build = /** @type {any} */ (fromNative);
+
+module.exports = { ...declared, fromNative: build, HOST_CODES, PROTOCOL_VERSION };

@@ -12,19 +12,17 @@ const { root, fail, filesBelow } = require('./common');
 /** The layers of `crates/acp-runtime/src`, lowest first. */
 const LAYERS = [
   ['error'],
-  ['wire'],
   ['text'],
-  ['process'],
-  ['trace'],
+  ['wire'],
+  ['process', 'trace', 'delivery', 'diagnostics', 'capabilities'],
   ['pending'],
-  ['port'],
-  ['connection'],
-  ['capabilities'],
-  ['session'],
   ['services'],
+  ['port'],
   ['bridge'],
-  ['ask', 'verdict', 'probe', 'setup'],
+  ['session'],
+  ['connection'],
   ['shutdown', 'client'],
+  ['ask', 'verdict', 'probe', 'setup'],
 ];
 
 /**

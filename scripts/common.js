@@ -98,11 +98,17 @@ function ensureInstalled() {
 /** The flags that every build of the addon shares; `package.json` has the same. */
 const BUILD = ['build', '--platform', '--no-const-enum', '--js', 'binding.js', '--dts', 'binding.d.ts'];
 
-/** Builds the addon with the dev profile. @param {string[]} [extra] More flags, for cargo. */
-function buildAddon(extra = []) {
+/**
+ * What makes cargo build the addon together with the tests. A test needs features of some crates that the addon alone
+ * does not; chosen together, both are built from the same artefacts instead of everything twice.
+ */
+const WITH_TESTS = ['--', '--workspace', '--lib', '--bins', '--tests'];
+
+/** Builds the addon with the dev profile. @param {{ withTests?: boolean }} [options] */
+function buildAddon({ withTests = false } = {}) {
   const cli = require.resolve('@napi-rs/cli/package.json', { paths: [root] });
   const { bin } = require(cli);
-  run(process.execPath, [path.join(path.dirname(cli), bin.napi), ...BUILD, ...extra]);
+  run(process.execPath, [path.join(path.dirname(cli), bin.napi), ...BUILD, ...(withTests ? WITH_TESTS : [])]);
 }
 
 /** Builds the addon when there is none, or when a source is newer than it. */

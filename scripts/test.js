@@ -50,7 +50,7 @@ async function main() {
 
   checkToolchain();
   ensureInstalled();
-  if (!rustOnly) buildAddon();
+  if (!rustOnly) buildAddon({ withTests: !jsOnly });
 
   const results = [];
   if (!jsOnly) results.push(await rust());

@@ -81,3 +81,5 @@ export interface RunCliAgentValidationOptions {
 export function runCliAgentValidation<S>(
   runtime: AgentRuntime<S>, options: RunCliAgentValidationOptions,
 ): Promise<ValidatorVerdict>;
+
+export {};

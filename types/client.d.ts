@@ -1,16 +1,19 @@
 // The typed API for any host.
 
 import type {
-  AgentCapabilities, AgentRequests, AuthMethod, ClientCapabilities, CompleteElicitationNotification,
-  CreateElicitationRequest, CreateElicitationResponse, CreateTerminalRequest, Implementation, InitialSessionConfigOption,
-  McpServer, Meta, PromptRequest, RequestPermissionOutcome, RequestPermissionRequest, SessionConfigOption, SessionEvent,
-  SessionInfo, SessionModeState, StopReason, SystemPrompt, Usage,
+  AgentCapabilities, AgentRequests, AuthMethod, CompleteElicitationNotification, CreateElicitationRequest,
+  CreateElicitationResponse, CreateTerminalRequest, Implementation, McpServer, Meta, PermissionOptionKind, PromptRequest,
+  RequestPermissionOutcome, RequestPermissionRequest, SessionConfigOption, SessionEvent, SessionInfo, SessionModeState,
+  StopReason, SystemPrompt, ToolCallUpdate, Usage,
 } from '../protocol.js';
 import type { ExitFacts } from './errors.js';
 import type { AbortSignalLike, AsyncDisposeMember, HostAbortSignal, HostReadableStream } from './host.js';
 
-/** How an agent's process ended. */
-export type ExitInfo = ExitFacts;
+/** How an agent ended. */
+export interface ExitInfo extends ExitFacts {
+  /** Process ids that the operating system refused to end. Absent when there are none, as it should be. */
+  readonly survivors?: number[];
+}
 
 /** Limits of one call. */
 export interface CallOptions {
@@ -30,10 +33,24 @@ export interface AuthenticateOptions {
   meta?: Meta;
   /** Reject with `acp_auth_required` when no method matches. Default: `false`, the step is left out. */
   require?: boolean;
+  /** Milliseconds for the step. Default: 60,000. */
+  timeoutMs?: number;
 }
 
-/** A permission question, and a signal that fires when the agent no longer waits for the answer. */
-export interface PermissionRequest extends RequestPermissionRequest {
+/** An offered option. The kind is open: an unknown one is shown, and never chosen automatically. */
+export interface OfferedPermissionOption {
+  optionId: string;
+  name: string;
+  kind: PermissionOptionKind | (string & {});
+}
+
+/** A permission question, its texts sanitised and bounded. */
+export interface PermissionRequest extends Pick<RequestPermissionRequest, 'sessionId'> {
+  /** All that is known of the tool call: its announcement, its updates and the question's own part, merged. */
+  readonly toolCall: ToolCallUpdate;
+  /** In the agent's order, at most 100. */
+  readonly options: OfferedPermissionOption[];
+  /** Fires when the agent no longer waits for the answer. */
   readonly signal: HostAbortSignal;
 }
 
@@ -52,8 +69,6 @@ export interface WriteRequest {
   readonly sessionId: string;
   /** Absolute, links resolved, inside the session's directory. */
   readonly path: string;
-  /** Size of the new content, in bytes. */
-  readonly bytes: number;
 }
 
 /** Serving the agent's file requests. Nothing outside the session's directories is reachable, whatever is set here. */
@@ -74,7 +89,7 @@ export interface FsOptions {
 export interface TerminalOptions {
   /** Most output kept per terminal, in bytes; the agent can only ask for less. Default: 1 MiB (1,048,576). */
   outputByteLimit?: number;
-  /** Most terminals that a session has at once. Default: 16. */
+  /** Most terminals that a session has at once. Default: 64. */
   maxTerminals?: number;
   /** Asked before each command; throwing, or an answer other than `true`, denies. Default: every command is allowed. */
   approve?(request: CreateTerminalRequest): boolean | Promise<boolean>;
@@ -82,13 +97,13 @@ export interface TerminalOptions {
 
 /** One line on the wire, secrets masked. */
 export interface WireFrame {
-  direction: 'send' | 'receive';
+  /** Milliseconds since the Unix epoch. */
+  time: number;
+  direction: 'to_agent' | 'from_agent';
   /** The line without its end, at most 64 KiB of it. */
-  line: string;
+  frame: string;
   /** Whether the line was longer. */
   truncated: boolean;
-  /** Whether the line was not a message of the protocol. */
-  noise: boolean;
 }
 
 /** How to start an agent. Everything that is not set denies, or is limited. */
@@ -103,10 +118,12 @@ export interface LaunchOptions {
   env?: Record<string, string>;
   /** How the client introduces itself. Default: this package's name and version. */
   clientInfo?: Implementation;
-  /** Capabilities to advertise beyond those that these options imply. Default: none. */
-  clientCapabilities?: Pick<ClientCapabilities, '_meta' | 'plan' | 'session' | 'subagents'>;
-  /** `_meta` of `initialize`. Default: absent. */
-  meta?: Meta;
+  /** Advertise plans by id, notices, compaction, subagents and boolean configuration options. Default: `true`. */
+  richUpdates?: boolean;
+  /** Advertise that the host can run the launch in a terminal for a person to sign in. Default: `false`. */
+  terminalAuth?: boolean;
+  /** `_meta` of the advertised capabilities, for extensions. Default: absent. */
+  capabilitiesMeta?: Meta;
   /** Authenticate after `initialize`. `true` takes the first advertised method. Default: not done. */
   authenticate?: boolean | AuthenticateOptions;
   /** Aborts the launch; once launched it has no effect. Default: none. */
@@ -114,8 +131,8 @@ export interface LaunchOptions {
   /** Milliseconds for `initialize`. Default: 30,000. */
   initializeTimeoutMs?: number;
   /**
-   * Extends `initializeTimeoutMs` while the agent still writes to stdout or stderr, up to this many milliseconds in
-   * all. For agents that download themselves first. Default: not extended.
+   * With this set, `initializeTimeoutMs` counts from the agent's last byte on stdout or stderr, and this many
+   * milliseconds are the limit of the whole. For agents that download themselves first. Default: not set.
    */
   initializeMaxMs?: number;
   /** Milliseconds for every other request but `session/prompt`; 0 means no limit. Default: 60,000. */
@@ -162,8 +179,6 @@ export interface NewSessionOptions extends CallOptions {
   additionalDirectories?: string[];
   /** Only where the agent advertised `systemPrompt`. A string appends. Default: absent. */
   systemPrompt?: string | SystemPrompt;
-  /** Only where the agent advertised `options`. Default: absent. */
-  configOptions?: InitialSessionConfigOption[];
   /** `_meta` of the request. Default: absent. */
   meta?: Meta;
 }
@@ -172,12 +187,6 @@ export interface NewSessionOptions extends CallOptions {
 export interface LoadSessionOptions extends NewSessionOptions {
   /** Whether replayed history is delivered as events (`replay: true`). Default: `true`. */
   replay?: boolean;
-}
-
-/** How to fork a session. */
-export interface ForkSessionOptions extends NewSessionOptions {
-  /** Fork at this cursor; only where the agent advertised it. Default: the session's end. */
-  cursorId?: string;
 }
 
 /** Which sessions to list. */
@@ -199,8 +208,6 @@ export interface PromptOptions {
    * `turn_stalled`. Paused while the agent waits for the host. 0 means no limit. Default: 0.
    */
   idleTimeoutMs?: number;
-  /** `_meta` of the request. Default: absent. */
-  meta?: Meta;
 }
 
 /** What a prompt may be: text, or the protocol's content blocks. */
@@ -208,14 +215,18 @@ export type PromptInput = string | PromptRequest['prompt'];
 
 /** How a turn ended. */
 export interface PromptResult {
-  /** One of the protocol's reasons, or what the agent sent instead. */
+  /** One of the protocol's reasons, or what the agent sent instead; empty when it gave none. */
   stopReason: StopReason | (string & {});
-  /** The agent's message text of this turn; replayed and late text is not in it. */
+  /** The agent's message text of this turn, at most 5,000,000 UTF-16 code units; replayed and late text is not in it. */
   text: string;
+  /** Whether there was more text than that. */
+  textTruncated: boolean;
   /** Tokens, where the agent reports them. */
   usage?: Usage;
   /** Whether this side had asked for the turn to be cancelled. */
   cancelRequested: boolean;
+  /** Whether the turn was ended locally, because the agent did not end it in time after a cancel. */
+  forced: boolean;
 }
 
 /**
@@ -260,8 +271,6 @@ export class AcpSession {
   setConfigOption(configId: string, value: string | boolean, options?: CallOptions): Promise<SessionConfigOption[]>;
   /** Changes the option of the category `model`. Rejects with `unsupported_capability` when there is none. */
   setModel(modelId: string, options?: CallOptions): Promise<SessionConfigOption[]>;
-  /** Renames the session; resolves with the title as the agent keeps it. */
-  setTitle(title: string, options?: CallOptions): Promise<string>;
   /** Cancels the running turn; resolves when it has ended. */
   cancel(): Promise<CancelResult>;
   /** Cancels the running turn, waits for its end, then prompts. */
@@ -271,36 +280,29 @@ export class AcpSession {
 }
 export interface AcpSession extends AsyncDisposeMember {}
 
-/** Facts for a bug report. Counters start at the launch; none contains the agent's text except the noise sample. */
+/** Facts for a bug report, counted since the launch. */
 export interface Diagnostics {
-  state: 'open' | 'closing' | 'closed';
-  pid: number;
-  protocolVersion: number;
+  /** Bytes read from the agent's stdout. */
   bytesReceived: number;
-  bytesSent: number;
   messagesReceived: number;
-  messagesSent: number;
-  /** Requests of either side that are not answered yet. */
-  pendingRequests: number;
-  sessions: number;
-  /** Events that wait for JavaScript. */
-  queuedEvents: number;
-  queuedBytes: number;
-  /** Lines that were not messages. */
+  /** Lines that were no messages. */
   noiseLines: number;
-  /** The last noise, bounded and redacted. */
-  noiseSample: string[];
-  /** Messages skipped because of their size. */
-  oversizedMessages: number;
-  /** Messages or updates of a known kind whose content was not understood. */
-  malformedMessages: number;
-  /** Updates with a tag that this version does not know. */
-  unknownUpdates: number;
-  /** Updates for sessions that this client does not have. */
+  /** The first of them, redacted and cut. */
+  noiseSamples: string[];
+  /** Lines skipped because of their length. */
+  oversizeLines: number;
+  /** Lines with invalid UTF-8 or lone surrogates, repaired. */
+  repairedLines: number;
+  /** Deviations from JSON-RPC that were tolerated. */
+  quirks: number;
+  /** Responses that answered no call. */
+  unknownResponses: number;
+  /** Responses whose caller was gone. */
+  lateResponses: number;
+  /** Updates of sessions that do not exist. */
   droppedUpdates: number;
-  /** Everything that the agent has written to stderr, in bytes. */
-  stderrBytes: number;
-  exit?: ExitFacts;
+  /** Requests of the agent that nothing handles. */
+  refusedRequests: number;
 }
 
 /** A launched agent and the connection to it. */
@@ -323,7 +325,7 @@ export class AcpClient {
   /** Needs `sessionCapabilities.resume`. Nothing is replayed. */
   resumeSession(sessionId: string, options?: NewSessionOptions): Promise<AcpSession>;
   /** Needs `sessionCapabilities.fork`. */
-  forkSession(sessionId: string, options?: ForkSessionOptions): Promise<AcpSession>;
+  forkSession(sessionId: string, options?: NewSessionOptions): Promise<AcpSession>;
   /** Needs `sessionCapabilities.list`. Pages are fetched as they are consumed. */
   listSessions(options?: ListSessionsOptions): AsyncIterableIterator<SessionInfo>;
   /** Needs `sessionCapabilities.delete`. */
@@ -344,13 +346,15 @@ export class AcpClient {
   /** Resolves when the agent's process has ended; never rejects, and does not keep the host alive. */
   readonly closed: Promise<ExitInfo>;
   /**
-   * Closes the agent's stdin, then terminates and finally kills what is left of its process tree.
-   * Resolves when the whole tree is gone. Idempotent.
+   * Cancels running turns (at most 500 ms), closes the agent's stdin, then terminates and finally kills what is left
+   * of its process tree. Resolves when the whole tree is gone. Idempotent.
    *
-   * @param options.graceMs milliseconds for the agent to end by itself; default: 2,000
+   * @param options.graceMs milliseconds for the agent to end by itself once its stdin is closed; default: 2,000
    */
   close(options?: { graceMs?: number }): Promise<ExitInfo>;
   /** Kills the process tree at once. Idempotent. */
   kill(): void;
 }
 export interface AcpClient extends AsyncDisposeMember {}
+
+export {};

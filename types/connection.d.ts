@@ -140,3 +140,5 @@ export function buildSpawnEnv(allowList: readonly string[], options?: BuildSpawn
 export function killAllProcesses(): void;
 /** How many agents of this host run. */
 export function activeProcessCount(): number;
+
+export {};

@@ -64,6 +64,8 @@ export interface AcpErrorInit {
   partialText?: string;
   extra?: Readonly<Record<string, unknown>>;
   cause?: unknown;
+  /** Replaces the message of a class that makes its own. */
+  message?: string;
 }
 
 /** A failure of the runtime or of the agent. Decide by `code`; the message is for people. */
@@ -154,3 +156,5 @@ export class PathJailError extends AcpError {
   constructor(code: PathJailErrorCode, message: string);
   readonly code: PathJailErrorCode;
 }
+
+export {};

@@ -348,3 +348,5 @@ export function buildPromptBlocks(prompt: string, options?: BuildPromptOptions):
 export function extractPromptImagesFromOptions(options: unknown): PromptImage[] | undefined;
 /** Accepts the protocol's shape and the engine's; drops what is disabled or incomplete. */
 export function toAcpMcpServers(servers: unknown): AcpMcpServer[];
+
+export {};

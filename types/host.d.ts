@@ -38,3 +38,5 @@ export type AsyncDisposeMember = typeof Symbol extends { readonly asyncDispose: 
 
 /** An environment: names to values. A value of `undefined` counts as absent. */
 export type EnvironmentLike = Record<string, string | undefined>;
+
+export {};

@@ -121,3 +121,5 @@ export interface FusionPlugin {
   };
   setup: { manifest: PluginSetupManifest; hooks: PluginSetupHooks };
 }
+
+export {};

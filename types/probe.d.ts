@@ -30,3 +30,5 @@ export interface ProbeOptions {
 
 /** Starts the agent, initializes, ends it. Never rejects; the process tree is gone when it resolves. */
 export function probeAcpReadiness(options: ProbeOptions): Promise<AcpProbeStatus>;
+
+export {};

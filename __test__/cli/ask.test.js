@@ -2,6 +2,8 @@
 
 const assert = require('node:assert/strict');
 const { EventEmitter, once } = require('node:events');
+const fs = require('node:fs');
+const os = require('node:os');
 const path = require('node:path');
 const { Writable } = require('node:stream');
 const test = require('node:test');
@@ -94,6 +96,21 @@ test('passes its time limit on', async () => {
   assert.equal(seen.prompts[0][1].timeoutMs, 50);
   const long = await acp(['ask', '--timeout', '900000', 'hi']);
   assert.equal(long.seen.launch.initializeTimeoutMs, 30_000);
+});
+
+test('--trace writes every line of the wire, for its owner alone', async (t) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'acp-trace-'));
+  t.after(() => fs.rmSync(folder, { recursive: true }));
+  const file = path.join(folder, 'wire.jsonl');
+  const frames = [{ direction: 'send', line: '{}' }, { direction: 'receive', line: 'x', noise: true }];
+  const during = (/** @type {any} */ seen) => frames.forEach((frame) => seen.launch.onWire(frame));
+  assert.equal((await acp(['ask', '--trace', file, 'hi'], { api: fakeApi({ during }) })).code, 0);
+  const lines = fs.readFileSync(file, 'utf8').trimEnd().split('\n');
+  assert.deepEqual(lines.map((line) => JSON.parse(line)), frames);
+  if (process.platform !== 'win32') assert.equal(fs.statSync(file).mode & 0o777, 0o600);
+  const { code, seen } = await acp(['ask', '--trace', path.join(folder, 'none', 'x'), 'hi']);
+  assert.equal(code, 2);
+  assert.equal(seen.launch, undefined);
 });
 
 test('--json prints one document', async () => {

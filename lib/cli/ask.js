@@ -1,6 +1,7 @@
 'use strict';
 
 const { once } = require('node:events');
+const fs = require('node:fs');
 const { text: readAll } = require('node:stream/consumers');
 
 const { agentFrom, agentHelp, agentOptions, parse, timeoutFrom } = require('./agent-options');
@@ -17,6 +18,7 @@ const options = /** @type {const} */ ({
   read: { type: 'boolean' },
   write: { type: 'boolean' },
   terminal: { type: 'boolean' },
+  trace: { type: 'string' },
 });
 
 const help = `Usage: acp ask [options] "prompt"     (a prompt of - is read from standard input)
@@ -35,6 +37,7 @@ The turn:
 The output:
   --json                    one JSON document instead of the streamed answer
   --recover-json            only the last JSON value of the answer; fails when there is none
+  --trace <file>            every line of the wire, as JSON lines; secrets are masked, the conversation is not
   -v, --verbose             tool calls, plans and thoughts on standard error, which a terminal gets anyway
 
 Exit codes: 0 answered, 1 failed, 2 wrong usage, 124 no handshake in time, 127 program not found, 130 interrupted`;
@@ -76,6 +79,27 @@ function failureText(error) {
   if (error?.exit) lines.push(`the agent ended with ${error.exit.signal ?? `exit code ${error.exit.exitCode}`}`);
   if (error?.stderrTail?.trim()) lines.push('the last it wrote on standard error:', error.stderrTail.trimEnd());
   return lines.join('\n');
+}
+
+/**
+ * Where the lines of the wire go. The file is for its owner alone: it has the whole conversation in it.
+ *
+ * @param {string | undefined} file
+ */
+function openTrace(file) {
+  if (file === undefined) return { options: {}, close() {} };
+  /** @type {number} */
+  let handle;
+  try {
+    handle = fs.openSync(file, 'w', 0o600);
+  } catch (error) {
+    throw new UsageError(`--trace: ${error instanceof Error ? error.message : error}`);
+  }
+  /** @param {object} frame */
+  const onWire = (frame) => {
+    fs.writeSync(handle, `${JSON.stringify(frame)}\n`);
+  };
+  return { options: { onWire }, close: () => fs.closeSync(handle) };
 }
 
 /**
@@ -141,9 +165,11 @@ async function ask(world, args) {
   if (prompt.trim() === '') throw new UsageError('The prompt is empty.');
 
   const terminal = new Terminal(world, { remarks: !values.json && (values.verbose || world.stderr.isTTY === true) });
+  const trace = openTrace(values.trace);
   const interrupt = new Interrupt(world);
   try {
-    const { result, parsed, ...about } = await turn(world, values, launch, prompt, interrupt, terminal);
+    const options = { ...launch, ...trace.options };
+    const { result, parsed, ...about } = await turn(world, values, options, prompt, interrupt, terminal);
     const clean = result.stopReason === 'end_turn';
     const missing = values['recover-json'] === true && parsed === undefined;
     const ok = clean && !missing;
@@ -167,6 +193,7 @@ async function ask(world, args) {
   } finally {
     terminal.settle();
     interrupt.dispose();
+    trace.close();
   }
 }
 

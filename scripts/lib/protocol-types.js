@@ -257,13 +257,19 @@ function render(schema) {
 // Integers are JavaScript numbers: values beyond 2^53 lose precision. An optional member may be absent; only a member
 // with \`null\` in its type may be null.
 
-declare const unknownTag: unique symbol;
+/**
+ * Only a type: a string that no literal equals. An intersection with \`string\` would not do, because the compiler
+ * takes it for comparable to every literal, and then does not narrow at all.
+ */
+declare enum Unknown {
+  tag = '\\0',
+}
 
 /**
  * The value of a discriminator that this version of the protocol does not know. It is a string; no literal compares to
  * it, so that comparing a discriminator with a literal narrows a union to one member.
  */
-export type UnknownTag = string & { readonly [unknownTag]: true };
+export type UnknownTag = Unknown;
 
 /** Free-form metadata: assume nothing about its keys. */
 export interface Meta {
@@ -277,6 +283,8 @@ export interface Meta {
     methodMap(defs, 'ClientNotifications', 'Notifications that a client handles, by method.', toClient, true),
     renderEvents(defs),
   ];
+  // Without this line every declaration of a declaration file counts as exported.
+  sections.push('export {};\n');
   return sections.join('\n');
 }
 

@@ -176,8 +176,7 @@ impl Offers {
             capabilities["elicitation"] = Value::Object(elicitation);
         }
         if self.rich_updates {
-            capabilities["session"] =
-                json!({ "compaction": {}, "configOptions": { "boolean": {} }, "notices": {} });
+            capabilities["session"] = json!({ "compaction": {}, "configOptions": { "boolean": {} }, "notices": {} });
             capabilities["plan"] = json!({});
             capabilities["subagents"] = json!({});
         }
@@ -226,8 +225,11 @@ impl AgentCapabilities {
             Gate::Flag(pointer) | Gate::Marker(pointer) => pointer.trim_start_matches('/').replace('/', "."),
             Gate::Baseline | Gate::Session => String::new(),
         };
-        Err(Error::new(ErrorCode::UnsupportedCapability, format!("the agent does not advertise {pointer}, which {method} needs"))
-            .with_extra(json!({ "method": method, "capability": pointer })))
+        Err(Error::new(
+            ErrorCode::UnsupportedCapability,
+            format!("the agent does not advertise {pointer}, which {method} needs"),
+        )
+        .with_extra(json!({ "method": method, "capability": pointer })))
     }
 }
 

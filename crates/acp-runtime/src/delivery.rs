@@ -10,6 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
+use crate::text::utf16::utf16_len;
+
 /// What a drained slab keeps of its memory, in bytes.
 const KEEP_BYTES: usize = 1024 * 1024;
 
@@ -63,37 +65,38 @@ pub struct Mark {
 pub struct Slab {
     text: String,
     marks: Vec<Mark>,
+    /// Where the last segment ends.
+    committed: usize,
 }
 
 impl Slab {
     /// Appends a segment.
     pub fn push(&mut self, kind: Kind, text: &str) {
-        let start = self.begin();
         self.text.push_str(text);
-        self.commit(kind, start);
+        self.commit(kind, utf16_len(text));
     }
 
-    /// Starts a segment that is written in place through [`Slab::text_mut`]; returns its start.
-    pub fn begin(&self) -> usize {
-        self.text.len()
-    }
-
-    /// The string that a begun segment is appended to.
+    /// The string that the next segment is written to in place; [`Slab::commit`] ends it.
     pub fn text_mut(&mut self) -> &mut String {
         &mut self.text
     }
 
-    /// Ends a segment begun at `start`.
-    pub fn commit(&mut self, kind: Kind, start: usize) {
-        let segment = &self.text[start..];
-        let bytes = segment.len();
-        let units = if segment.is_ascii() { bytes } else { segment.encode_utf16().count() };
+    /// What was written since the last segment.
+    pub fn uncommitted(&self) -> &str {
+        &self.text[self.committed..]
+    }
+
+    /// Ends a segment of `units` UTF-16 code units.
+    pub fn commit(&mut self, kind: Kind, units: usize) {
         // A segment is at most one line of the wire, whose limit is far below 4 GiB.
-        self.marks.push(Mark {
-            kind,
-            bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
-            units: u32::try_from(units).unwrap_or(u32::MAX),
-        });
+        let length = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        self.marks.push(Mark { kind, bytes: length(self.text.len() - self.committed), units: length(units) });
+        self.committed = self.text.len();
+    }
+
+    /// Drops what was written since the last segment.
+    pub fn discard(&mut self) {
+        self.text.truncate(self.committed);
     }
 
     /// Whether nothing is held.
@@ -112,6 +115,7 @@ impl Slab {
         } else {
             self.text.push_str(&other.text);
             self.marks.append(&mut other.marks);
+            self.committed = self.text.len();
         }
         other.clear();
     }
@@ -119,6 +123,7 @@ impl Slab {
     fn clear(&mut self) {
         self.text.clear();
         self.marks.clear();
+        self.committed = 0;
         // One huge item must not be paid for ever after.
         self.text.shrink_to(KEEP_BYTES);
     }
@@ -284,7 +289,9 @@ mod tests {
     fn outbox(limits: Limits) -> (Arc<Outbox>, Arc<AtomicUsize>) {
         let wakes = Arc::new(AtomicUsize::new(0));
         let counter = Arc::clone(&wakes);
-        (Outbox::new(limits, Arc::new(move || drop(counter.fetch_add(1, Ordering::SeqCst)))), wakes)
+        (Outbox::new(limits, Arc::new(move || {
+            counter.fetch_add(1, Ordering::SeqCst);
+        })), wakes)
     }
 
     #[test]

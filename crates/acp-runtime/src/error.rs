@@ -253,6 +253,11 @@ impl Error {
         &mut self.0
     }
 
+    /// Everything known about the failure, by value.
+    pub fn into_details(self) -> Details {
+        *self.0
+    }
+
     /// Names the phase, unless one closer to the fault already did.
     #[must_use]
     pub fn in_phase(mut self, phase: Phase) -> Self {

@@ -2,6 +2,7 @@
 //! agent's process tree, and the security floor. Knows nothing of JavaScript.
 #![warn(missing_docs)]
 
+pub mod ask;
 pub mod bridge;
 pub mod capabilities;
 pub mod client;
@@ -11,9 +12,11 @@ pub mod diagnostics;
 pub mod error;
 pub mod pending;
 pub mod port;
+pub mod probe;
 pub mod process;
 pub mod services;
 pub mod session;
 pub mod text;
 pub mod trace;
+pub mod verdict;
 pub mod wire;

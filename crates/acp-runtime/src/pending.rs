@@ -127,8 +127,8 @@ mod tests {
     use super::*;
     use crate::error::ErrorCode;
     use proptest::prelude::*;
-    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     fn call(answers: &Arc<AtomicUsize>) -> Waiting<()> {
         let answers = Arc::clone(answers);

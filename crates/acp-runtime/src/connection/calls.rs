@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use super::state::{State, Winding};
 use super::{CallOptions, CancelState, Command};
+use crate::bridge::CallsClosed;
 use crate::error::{Error, ErrorCode, Phase, Result};
 use crate::pending::{Effect, Waiting};
 use crate::session::{Due, Session, Turn};
@@ -118,7 +119,7 @@ impl State {
         self.cancel_permissions(session_id);
         self.options.services.session_closed(session_id);
         if let Some(mut session) = self.sessions.remove(session_id)
-            && let Some(turn) = session.end_turn()
+            && let Some(turn) = session.end_turn(CallsClosed::Cancelled)
         {
             session.publish();
             turn.fail(prompt_error(ErrorCode::SessionUnusable, "the session was closed"));
@@ -193,9 +194,16 @@ impl State {
             self.shared.diagnostics.late_response(1);
             return;
         }
-        if session.turn.as_ref().is_none_or(|turn| turn.call != call) {
-            return;
-        }
+        let now = self.now;
+        let Some(turn) = session.turn.as_mut().filter(|turn| turn.call == call) else { return };
+        let result = match result {
+            Ok(raw) => match turn.on_result(raw, now) {
+                Some(raw) => Ok(raw),
+                // Settling.
+                None => return,
+            },
+            Err(error) => Err(error),
+        };
         let Some(turn) = self.take_turn(session_id, CancelState::Cancelled) else { return };
         match result {
             Ok(raw) => turn.finish(stop_reason_of(&raw), Some(raw), false),
@@ -209,7 +217,8 @@ impl State {
     fn take_turn(&mut self, session_id: &str, state: CancelState) -> Option<Turn> {
         self.cancel_permissions(session_id);
         let session = self.sessions.touch(session_id)?;
-        let turn = session.end_turn()?;
+        let cancelled = session.turn.as_ref().is_some_and(Turn::cancel_requested);
+        let turn = session.end_turn(if cancelled { CallsClosed::Cancelled } else { CallsClosed::TurnEnded })?;
         session.publish();
         for (_, done) in self.cancels.extract_if(.., |(id, _)| id == session_id) {
             let _ = done.send(state);
@@ -230,6 +239,13 @@ impl State {
             .filter_map(|s| s.turn.as_ref().and_then(|t| Some((s.id.clone(), t.call, t.due(now)?, t.cancel_requested()))))
             .collect();
         for (session_id, call, due, cancel_sent) in due {
+            if due == Due::Settled {
+                if let Some(mut turn) = self.take_turn(&session_id, CancelState::Cancelled) {
+                    let result = turn.take_result();
+                    turn.finish(result.as_deref().and_then(stop_reason_of), result, false);
+                }
+                continue;
+            }
             if !cancel_sent {
                 self.send_cancel(&session_id);
             }
@@ -239,7 +255,7 @@ impl State {
             }
             let limit = turn.limit(due).as_millis();
             match due {
-                Due::ForceCancel => turn.finish(Some("cancelled".to_owned()), None, true),
+                Due::ForceCancel | Due::Settled => turn.finish(Some("cancelled".to_owned()), None, true),
                 Due::TimedOut => {
                     turn.fail(sent(prompt_error(ErrorCode::Timeout, &format!("the turn did not end within {limit} ms"))));
                 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::state::State;
 use super::{CancelState, EndFacts};
+use crate::bridge::CallsClosed;
 use crate::error::{Error, ErrorCode, ExitFacts};
 
 /// Why the task stopped.
@@ -67,7 +68,7 @@ impl State {
         self.publish_all();
         for session_id in self.sessions.ids() {
             let Some(session) = self.sessions.get_mut(&session_id) else { continue };
-            if let Some(turn) = session.end_turn() {
+            if let Some(turn) = session.end_turn(CallsClosed::AgentGone) {
                 session.publish();
                 let mut error = facts.error().in_phase(crate::error::Phase::Prompt);
                 error.details_mut().prompt_may_have_been_sent = self.pending.get_mut(turn.call).is_none_or(|c| c.written);

@@ -10,6 +10,7 @@ use tokio::time::{Instant, sleep_until};
 use super::end::End;
 use super::state::State;
 use super::{Command, Transport};
+use crate::delivery::Outbox;
 use crate::error::ExitFacts;
 use crate::wire::{Line, LineSplitter};
 
@@ -59,6 +60,7 @@ pub(super) async fn run(transport: Transport, mut commands: UnboundedReceiver<Co
             break end;
         }
 
+        let has_output = state.has_output();
         let may_read = !ends.eof && state.blocked.is_none() && state.out.len() - state.written < MAX_OUT_BYTES;
         let deadline = earliest(state.next_deadline(), ends.deadline.filter(|_| state.blocked.is_none()));
         tokio::select! {
@@ -67,10 +69,10 @@ pub(super) async fn run(transport: Transport, mut commands: UnboundedReceiver<Co
                 None => break End::Abandoned,
             },
             read = read_some(&mut *reader, &mut lines), if may_read => ends.on_read(read, &state),
-            written = write_some(writer.as_deref_mut(), &state.out[state.written..]), if state.has_output() => {
+            written = write_some(writer.as_deref_mut(), &state.out[state.written..]), if has_output => {
                 on_written(&mut state, &mut writer, &mut ends, written);
             }
-            () = space(&state), if state.blocked.is_some() => state.blocked = None,
+            () = space(state.blocked.as_deref()), if state.blocked.is_some() => state.blocked = None,
             Some(finished) = state.inbound.next(), if !state.inbound.is_empty() => state.on_answer(finished),
             exit = &mut exited, if ends.exit.is_none() => ends.on_exit(exit, state.now),
             () = sleep_until(deadline.unwrap_or(state.now)), if deadline.is_some() => {
@@ -158,15 +160,15 @@ async fn read_some(reader: &mut (dyn AsyncRead + Send + Unpin), lines: &mut Line
     reader.read_buf(lines.read_buffer()).await
 }
 
-async fn write_some(writer: Option<&mut (dyn AsyncWrite + Send + Unpin)>, bytes: &[u8]) -> std::io::Result<usize> {
+async fn write_some(writer: Option<&mut (dyn AsyncWrite + Send + Unpin + 'static)>, bytes: &[u8]) -> std::io::Result<usize> {
     match writer {
         Some(writer) => writer.write(bytes).await,
         None => Ok(bytes.len()),
     }
 }
 
-async fn space(state: &State) {
-    if let Some(outbox) = &state.blocked {
+async fn space(blocked: Option<&Outbox>) {
+    if let Some(outbox) = blocked {
         outbox.space().await;
     }
 }

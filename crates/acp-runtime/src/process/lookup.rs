@@ -111,7 +111,12 @@ fn with_extensions(path: &Path, spec: &LaunchSpec) -> Vec<PathBuf> {
 fn executable(path: &Path) -> Result<(), Refusal> {
     let meta = match std::fs::metadata(path) {
         Ok(meta) => meta,
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename
+            ) =>
+        {
             return Err(Refusal::Absent);
         }
         Err(error) => return Err(Refusal::Unusable(error.to_string())),

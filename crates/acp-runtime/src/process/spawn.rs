@@ -35,15 +35,8 @@ pub fn spawn(spec: &LaunchSpec) -> Result<Spawned> {
     let birth = os::Birth::prepare()?;
 
     let mut command = Command::new(&binary);
-    command
-        .args(&spec.args)
-        .current_dir(&spec.cwd)
-        .env_clear()
-        .envs(spec.env.iter().map(|(name, value)| (name, value)))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    birth.configure(&mut command);
+    command.current_dir(&spec.cwd).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    birth.configure(&mut command, &binary, spec)?;
 
     let mut child = match command.spawn() {
         Ok(child) => child,

@@ -7,6 +7,7 @@
 trap '' HUP INT QUIT TERM USR1 USR2 PIPE TSTP TTIN TTOU
 token=$1
 trees=
+members=' '
 
 while read -r op session start; do
   case $op in
@@ -22,7 +23,7 @@ while read -r op session start; do
 done
 [ -n "$trees" ] || exit 0
 
-# Sets $state, $in_session and $started of process $1 from /proc; fails when there is no such process.
+# Sets $state, $parent, $in_session and $started of process $1 from /proc; fails when there is no such process.
 look() {
   stat=
   {
@@ -33,28 +34,54 @@ look() {
   # The name in parentheses may hold anything; what follows its end does not.
   set -- ${stat##*) }
   [ $# -ge 20 ] || return 1
-  state=$1 in_session=$4 started=${20}
+  state=$1 parent=$2 in_session=$4 started=${20}
 }
 
-# Signals every member; $found tells whether there was one.
+# Whether process $1, started at $2 by parent $3 in session $4, belongs to a tree.
+is_member() {
+  case $members in *" $1:$2 "*) return 0 ;; esac
+  case $marked in *" $1 "*) return 0 ;; esac
+  case $sessions in *" $4 "*) return 0 ;; esac
+  case $chosen in *" $3 "*) return 0 ;; esac
+  return 1
+}
+
+# Signals every member; $found tells whether there was one. $members remembers them (PID:START) from pass to pass, for those
+# whom only their parent, dead by then, showed to be one.
 linux_pass() {
-  sessions=
+  sessions=' '
   for tree in $trees; do
     session=${tree%%:*} start=${tree#*:}
     # A leader that started at another time leads another session of the same number.
     if look "$session" && [ "$started" != "$start" ]; then continue; fi
-    sessions="$sessions $session"
+    sessions="$sessions$session "
   done
-  members=$(grep -lF -e "$token" /proc/[0-9]*/environ 2>/dev/null)
-  for file in $members; do
+  marked=' '
+  for file in $(grep -lF -e "$token" /proc/[0-9]*/environ 2>/dev/null); do
     file=${file#/proc/}
-    signal_one "$1" "${file%/environ}"
+    marked="$marked${file%/environ} "
   done
-  [ -n "$sessions" ] || return 0
+  rows=
   for dir in /proc/[0-9]*; do
-    look "${dir#/proc/}" || continue
+    pid=${dir#/proc/}
+    if [ "$pid" = $$ ] || [ "$pid" = 1 ] || ! look "$pid"; then continue; fi
     case $state in Z | X) continue ;; esac
-    case " $sessions " in *" $in_session "*) signal_one "$1" "${dir#/proc/}" ;; esac
+    rows="$rows $pid:$started:$parent:$in_session"
+  done
+  chosen=' '
+  grew=1
+  while [ $grew -eq 1 ]; do
+    grew=0
+    for row in $rows; do
+      pid=${row%%:*} rest=${row#*:}
+      start=${rest%%:*} rest=${rest#*:}
+      case $chosen in *" $pid "*) continue ;; esac
+      is_member "$pid" "$start" "${rest%%:*}" "${rest#*:}" || continue
+      chosen="$chosen$pid "
+      grew=1
+      signal_one "$1" "$pid"
+      case $members in *" $pid:$start "*) ;; *) members="$members$pid:$start " ;; esac
+    done
   done
 }
 

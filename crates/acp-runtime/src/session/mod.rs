@@ -12,10 +12,11 @@ pub use text::{DEFAULT_TURN_TEXT_UNITS, TurnText};
 pub use turn::{Due, Turn, TurnOptions, TurnOutcome, TurnReply};
 pub use view::ViewKind;
 
+use crate::bridge::CallsClosed;
 use crate::delivery::{Kind, Outbox, Slab};
 use crate::services::permission::tool_calls::{MergedToolCall, ToolCallPatch};
 use crate::wire::chunk::Chunk;
-use view::View;
+use view::{Target, View};
 
 /// A stage larger than this is published before the batch ends, in bytes.
 const STAGE_BYTES: usize = 256 * 1024;
@@ -67,17 +68,21 @@ impl Session {
     }
 
     /// A text chunk. `raw` is its update in the agent's own JSON, fetched only where the view needs it.
-    pub fn on_chunk<'a>(&mut self, chunk: &Chunk<'_>, raw: impl FnOnce() -> Option<&'a RawValue>) {
-        let text = if self.replaying { None } else { self.turn.as_mut().map(|t| &mut t.text) };
-        let stage = self.outbox.is_some().then_some(&mut self.stage);
-        self.view.on_chunk(chunk, raw, text, stage, self.replaying);
+    pub fn on_chunk<'r>(&mut self, chunk: &Chunk<'_>, raw: impl FnOnce() -> Option<&'r RawValue>) {
+        let (view, mut target) = self.target();
+        view.on_chunk(chunk, raw, &mut target);
     }
 
     /// Any other update, in the agent's own JSON.
     pub fn on_update(&mut self, update: &RawValue) {
+        let (view, mut target) = self.target();
+        view.on_update(update, &mut target);
+    }
+
+    fn target(&mut self) -> (&mut View, Target<'_>) {
         let text = if self.replaying { None } else { self.turn.as_mut().map(|t| &mut t.text) };
-        let stage = self.outbox.is_some().then_some(&mut self.stage);
-        self.view.on_update(update, text, stage, self.replaying);
+        let (shown, replaying) = (self.outbox.is_some(), self.replaying);
+        (&mut self.view, Target { stage: &mut self.stage, shown, text, replaying })
     }
 
     /// Starts a turn.
@@ -90,14 +95,14 @@ impl Session {
     }
 
     /// Takes the running turn, whose end events are staged before its caller hears of it.
-    pub fn end_turn(&mut self) -> Option<Turn> {
-        let mut turn = self.turn.take()?;
-        let stage = self.outbox.is_some().then_some(&mut self.stage);
-        self.view.end_turn(Some(&mut turn.text), stage);
+    pub fn end_turn(&mut self, why: CallsClosed) -> Option<Turn> {
+        self.turn.as_ref()?;
+        let (view, mut target) = self.target();
+        view.end_turn(why, &mut target);
         if self.outbox.is_some() {
             self.stage.push(Kind::Turn, "false");
         }
-        Some(turn)
+        self.turn.take()
     }
 
     /// Whether enough is staged that it should go out before the batch ends.

@@ -1,5 +1,7 @@
 //! The text of one turn, bounded.
 
+use crate::text::utf16::utf16_len;
+
 /// The most text that is kept of a turn, in UTF-16 code units; the incumbent's bound.
 pub const DEFAULT_TURN_TEXT_UNITS: usize = 5_000_000;
 
@@ -20,7 +22,11 @@ impl TurnText {
 
     /// Appends; a piece that does not fit is cut at a character.
     pub fn push(&mut self, piece: &str) {
-        let units = if piece.is_ascii() { piece.len() } else { piece.encode_utf16().count() };
+        self.push_units(piece, utf16_len(piece));
+    }
+
+    /// Appends a piece whose length in UTF-16 code units is known.
+    pub fn push_units(&mut self, piece: &str, units: usize) {
         if self.units + units <= self.limit {
             self.units += units;
             self.text.push_str(piece);

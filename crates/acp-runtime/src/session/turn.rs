@@ -2,7 +2,7 @@
 //!
 //! running ──cancel──▶ cancelling ──grace over──▶ forced
 //! running ──idle or total limit over──▶ given up
-//! any of them ──response──▶ ended
+//! any of them ──response──▶ ended, or settling ──quiet──▶ ended
 
 use std::time::Duration;
 
@@ -26,11 +26,14 @@ pub struct TurnOptions {
     pub idle_timeout: Option<Duration>,
     /// Text kept, in UTF-16 code units.
     pub text_units: usize,
+    /// After the response, how long the session must be quiet before the turn counts as ended (field case S03). Zero: at
+    /// once.
+    pub settle: Duration,
 }
 
 impl Default for TurnOptions {
     fn default() -> Self {
-        Self { timeout: None, idle_timeout: None, text_units: DEFAULT_TURN_TEXT_UNITS }
+        Self { timeout: None, idle_timeout: None, text_units: DEFAULT_TURN_TEXT_UNITS, settle: Duration::ZERO }
     }
 }
 
@@ -63,6 +66,8 @@ pub enum Due {
     Stalled,
     /// The agent did not answer a cancel in time.
     ForceCancel,
+    /// The response is here, and the session has been quiet since.
+    Settled,
 }
 
 /// A running turn.
@@ -77,6 +82,7 @@ pub struct Turn {
     last_frame: Instant,
     host_asked: usize,
     force_at: Option<Instant>,
+    settling: Option<Box<RawValue>>,
 }
 
 impl std::fmt::Debug for Turn {
@@ -97,6 +103,7 @@ impl Turn {
             last_frame: now,
             host_asked: 0,
             force_at: None,
+            settling: None,
         }
     }
 
@@ -130,8 +137,26 @@ impl Turn {
         self.force_at.is_some()
     }
 
+    /// The response arrived. Gives it back unless the turn waits for stragglers first.
+    pub fn on_result(&mut self, result: Box<RawValue>, now: Instant) -> Option<Box<RawValue>> {
+        if self.options.settle.is_zero() {
+            return Some(result);
+        }
+        self.last_frame = now;
+        self.settling = Some(result);
+        None
+    }
+
+    /// The response that a settling turn holds.
+    pub fn take_result(&mut self) -> Option<Box<RawValue>> {
+        self.settling.take()
+    }
+
     /// When something becomes due, if nothing happens until then.
     pub fn next_deadline(&self) -> Option<Instant> {
+        if self.settling.is_some() {
+            return Some(self.last_frame + self.options.settle);
+        }
         if let Some(force_at) = self.force_at {
             return Some(force_at);
         }
@@ -147,6 +172,9 @@ impl Turn {
     pub fn due(&self, now: Instant) -> Option<Due> {
         if self.next_deadline()? > now {
             return None;
+        }
+        if self.settling.is_some() {
+            return Some(Due::Settled);
         }
         if self.force_at.is_some() {
             return Some(Due::ForceCancel);
@@ -213,6 +241,17 @@ mod tests {
         turn.on_frame(t0);
         assert_eq!(turn.due(t0 + 20 * MS), Some(Due::TimedOut));
         assert_eq!(turn.limit(Due::TimedOut), 20 * MS);
+    }
+
+    #[test]
+    fn a_settling_turn_ends_when_it_has_been_quiet_however_long_that_takes() {
+        let settle = 10 * MS;
+        let (mut turn, t0) = turn(TurnOptions { settle, timeout: Some(15 * MS), ..TurnOptions::default() });
+        assert!(turn.on_result(RawValue::NULL.to_owned(), t0).is_none());
+        turn.on_frame(t0 + 9 * MS);
+        assert_eq!(turn.due(t0 + 18 * MS), None);
+        assert_eq!(turn.due(t0 + 19 * MS), Some(Due::Settled));
+        assert!(turn.take_result().is_some());
     }
 
     #[test]

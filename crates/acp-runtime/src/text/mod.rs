@@ -1,1 +1,9 @@
 //! Text from the agent: sanitising, bounding, redaction, recovery of JSON from prose.
+
+pub mod bound;
+pub mod json;
+pub mod jsonstr;
+pub mod notice;
+pub mod redact;
+pub mod sanitize;
+pub mod utf16;

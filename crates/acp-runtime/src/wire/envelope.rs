@@ -84,7 +84,11 @@ pub enum ResponseId {
 pub fn decode(line: &str) -> Frame<'_> {
     if !line.starts_with('{') && !line.trim_start().starts_with('{') {
         // Logs, banners, and JSON values that are no objects: no need to parse them.
-        return Frame::Noise(if serde_json::from_str::<&RawValue>(line).is_ok() { Noise::NotRpc } else { Noise::NotJson });
+        return Frame::Noise(if serde_json::from_str::<&RawValue>(line).is_ok() {
+            Noise::NotRpc
+        } else {
+            Noise::NotJson
+        });
     }
     match serde_json::from_str::<Envelope<'_>>(line) {
         Ok(envelope) => envelope.classify(),

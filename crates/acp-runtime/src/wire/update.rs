@@ -23,6 +23,22 @@ object!(Update {
 });
 object!(Block { "type" => kind: Text<'a>, "text" => text: Text<'a> });
 
+object!(Entry { "content" => content: Text<'a>, "status" => status: &'a RawValue });
+
+/// Entries of a plan: content and status. Items that do not fit are left out.
+pub(crate) fn plan_entries(entries: Option<&RawValue>) -> Vec<(Text<'_>, Option<Text<'_>>)> {
+    let Some(items) = entries.and_then(|raw| serde_json::from_str::<Vec<&RawValue>>(raw.get()).ok()) else {
+        return Vec::new();
+    };
+    items
+        .into_iter()
+        .filter_map(|item| {
+            let entry: Entry<'_> = serde_json::from_str(item.get()).ok()?;
+            Some((entry.content?, string(entry.status)))
+        })
+        .collect()
+}
+
 /// Reads a `session/update` notification in one pass: its session and its update as raw JSON. `None`: something else.
 pub fn decode(line: &str) -> Option<(Text<'_>, &RawValue)> {
     let notification: Notification<'_> = serde_json::from_str(line).ok()?;

@@ -1,5 +1,7 @@
 //! The tree of processes that one launch started.
 
+#[cfg(unix)]
+mod image;
 mod ladder;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod linux;

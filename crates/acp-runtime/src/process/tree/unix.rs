@@ -1,12 +1,14 @@
 //! A tree on Unix: started in a session of its own, found again by parentage, session and mark.
 
 use std::io;
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::process::{Pid, Signal};
 use tokio::process::{Child, Command};
 
 use super::Pass;
+use super::image::Image;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use super::linux::Table;
 #[cfg(target_os = "macos")]
@@ -15,7 +17,8 @@ use super::members::{Entry, Identity, Known, Never};
 #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "macos")))]
 use super::other_unix::Table;
 use crate::error::{Error, ErrorCode, Phase, Result};
-use crate::process::mark::{self, Mark};
+use crate::process::mark::Mark;
+use crate::process::spec::LaunchSpec;
 use crate::process::watchdog;
 
 /// How often the freezing of a tree is repeated for processes that were forked meanwhile.
@@ -34,11 +37,12 @@ impl Birth {
         Ok(Self { mark })
     }
 
-    pub(in crate::process) fn configure(&self, command: &mut Command) {
-        command.env(mark::NAME, self.mark.value());
-        // SAFETY: `detach` runs between fork and exec. It makes only system calls that are async-signal-safe (setsid,
-        // signal, close_range or fcntl), allocates nothing, takes no lock and does not unwind.
-        unsafe { command.pre_exec(detach) };
+    pub(in crate::process) fn configure(&self, command: &mut Command, binary: &Path, spec: &LaunchSpec) -> Result<()> {
+        let image = Image::new(binary, spec, self.mark.value())?;
+        // SAFETY: the closure runs between fork and exec. It makes only system calls that are async-signal-safe (setsid,
+        // signal, close_range or fcntl, execve), allocates nothing, takes no lock and does not unwind.
+        unsafe { command.pre_exec(move || detach().and_then(|()| Err(image.execute()))) };
+        Ok(())
     }
 
     /// Ends what a failed start may have left.
@@ -86,7 +90,7 @@ fn detach() -> io::Result<()> {
     unsafe extern "C" {
         fn signal(number: std::ffi::c_int, handler: usize) -> usize;
     }
-    for number in 1..32 {
+    for number in 1..=64 {
         // SAFETY: signal(3) with SIG_DFL (0) is async-signal-safe; numbers that may not be set fail without an effect.
         unsafe { signal(number, 0) };
     }
@@ -206,8 +210,6 @@ impl Owned {
                 table.signal(entry, Signal::STOP);
             }
             frozen.extend(fresh.iter().map(|entry| entry.identity()));
-            // One process without a family cannot have forked unseen once it is known to be stopped; a look is cheaper
-            // than being wrong, so it is taken in any case.
         }
         self.look(&mut known).map_or(Pass { live: 1, refused: 0 }, |(table, live)| Self::kill_all(&table, &live))
     }

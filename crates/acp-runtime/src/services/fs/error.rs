@@ -7,6 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::services::clean::clean;
+use crate::wire::encode::{AnswerError, code};
 
 /// Longest path quoted in a message, in UTF-16 code units.
 const MAX_QUOTED_PATH: usize = 4096;
@@ -132,11 +133,11 @@ impl FsError {
 
     /// The JSON-RPC error code: −32002 for a missing file, −32603 for a failure of the operating system, −32602 for
     /// everything that another path or content would avoid.
-    pub const fn rpc_code(&self) -> i32 {
+    pub const fn rpc_code(&self) -> i64 {
         match self.code {
-            FsErrorCode::NotFound => -32002,
-            FsErrorCode::Io => -32603,
-            _ => -32602,
+            FsErrorCode::NotFound => code::RESOURCE_NOT_FOUND,
+            FsErrorCode::Io => code::INTERNAL_ERROR,
+            _ => code::INVALID_PARAMS,
         }
     }
 
@@ -146,6 +147,12 @@ impl FsError {
             Some(path) => json!({ "code": self.code.as_str(), "uri": file_uri(path) }),
             None => json!({ "code": self.code.as_str() }),
         }
+    }
+}
+
+impl From<FsError> for AnswerError {
+    fn from(error: FsError) -> Self {
+        Self { code: error.rpc_code(), data: Some(error.rpc_data()), message: error.message }
     }
 }
 

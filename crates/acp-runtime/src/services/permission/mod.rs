@@ -10,9 +10,9 @@ pub mod tool_calls;
 use std::fmt;
 
 pub use options::{Checked, Floor, OptionKind, Outcome, PermissionOption, Refusal, Selection, Several};
-pub use options::{check_host_answer, deny_outcome, select_option};
+pub use options::{check_host_answer, deny_outcome, resolve_decision, select_option};
 pub use request::{DecodeError, PermissionRequest};
-pub use tool_calls::{MergedToolCall, ToolCallTracker};
+pub use tool_calls::{MergedToolCall, ToolCallPatch, ToolCallTracker};
 
 /// The categories that permission policies are keyed by. The protocol's tool kinds only ever map to three of them;
 /// the other two exist because policies name them.

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::Decision;
+use crate::port::PermissionDecision;
 
 /// What an option means. The protocol's list is closed; anything else is kept visible but never chosen automatically.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -188,6 +189,29 @@ pub fn check_host_answer(options: &[PermissionOption], answer: Option<&str>, flo
         return refuse(deny_outcome(options), Refusal::ForbiddenKind);
     }
     Checked { outcome: Outcome::Selected(option.wire_id.clone()), refused: None }
+}
+
+/// Turns the host's decision into the answer for the agent. `Allow` without a single clear `allow_once` is a denial.
+pub fn resolve_decision(
+    options: &[PermissionOption],
+    decision: &PermissionDecision,
+    floor: Floor,
+    several: Several,
+) -> Checked {
+    match decision {
+        PermissionDecision::AllowOnce => {
+            let selection = select_option(Decision::Allow, options, several);
+            let refused = match selection.decision {
+                Decision::Allow => None,
+                Decision::Deny if selection.ambiguous => Some(Refusal::AmbiguousOption),
+                Decision::Deny => Some(Refusal::UnknownOption),
+            };
+            Checked { outcome: selection.outcome(), refused }
+        }
+        PermissionDecision::Select(id) => check_host_answer(options, Some(id), floor),
+        PermissionDecision::Deny => Checked { outcome: deny_outcome(options), refused: None },
+        PermissionDecision::Cancel => Checked { outcome: Outcome::Cancelled, refused: None },
+    }
 }
 
 /// Whether the option's id, as the host and as the agent see it, belongs to one meaning and one wire id only.

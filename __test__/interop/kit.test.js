@@ -1,0 +1,103 @@
+'use strict';
+
+// The checks of the interop kit, against an agent that can be told to misbehave: a check that cannot fail proves nothing.
+
+const assert = require('node:assert/strict');
+const path = require('node:path');
+const { after, before, describe, test } = require('node:test');
+
+const { CHECKS } = require('../../interop/checks');
+const { runCase } = require('../../interop/lib/case.js');
+const { canScan } = require('../../interop/lib/processes.js');
+const { FakeModel } = require('../../interop/model/server.js');
+
+const STAND_IN = path.join(__dirname, 'stand-in.js');
+const client = { api: require(STAND_IN), path: STAND_IN };
+const unixOnly = { skip: process.platform === 'win32' && 'the kit runs agents with a Unix shell' };
+
+/** @param {...string} faults */
+const row = (...faults) => ({
+  id: 'model-agent',
+  title: 'model-agent',
+  install: { npm: [] },
+  command: ['{node}', path.join(__dirname, 'model-agent.js'), ...faults],
+  env: { MODEL_URL: 'http://127.0.0.1:{port}' },
+  home: {},
+  expect: {},
+  faults: [],
+});
+
+describe('the interop checks', unixOnly, () => {
+  const model = new FakeModel();
+  before(() => model.listen());
+  after(() => model.close());
+
+  /**
+   * @param {string} id
+   * @param {...string} faults
+   */
+  async function check(id, ...faults) {
+    const found = CHECKS.find((each) => each.id === id);
+    assert.ok(found, `there is a check ${id}`);
+    const result = await runCase(found, row(...faults), client, model);
+    assert.deepEqual(model.faults, []);
+    return result;
+  }
+
+  for (const id of [
+    'ask',
+    'probe',
+    'long-prompt',
+    'streaming',
+    'deny-shell',
+    'allow-shell',
+    'deny-write',
+    'allow-write',
+    'cancel-stream',
+    'cancel-tool',
+    'close-tool',
+    'kill-tool',
+  ]) {
+    test(`${id} is ok with an agent that behaves`, async () => {
+      const { status, note, survivors } = await check(id);
+      assert.deepEqual({ status, note: status === 'ok' ? '' : note }, { status: 'ok', note: '' });
+      if (canScan) assert.deepEqual(survivors?.staying, []);
+    });
+  }
+
+  test('an agent that executes what was denied fails', async () => {
+    const { status, note } = await check('deny-shell', 'runs-anyway');
+    assert.deepEqual([status, note], ['fail', 'executed although denied']);
+  });
+
+  test('an agent that never asks is told apart', async () => {
+    const { status, note } = await check('deny-write', 'never-asks');
+    assert.deepEqual([status, note], ['n/a', 'executes without asking']);
+  });
+
+  test('an agent that says everything at the end does not stream', async () => {
+    assert.equal((await check('streaming', 'holds-text')).status, 'fail');
+  });
+
+  test('an agent that ignores a cancel fails', async () => {
+    model.slowPieces = 20;
+    assert.equal((await check('cancel-stream', 'ignores-cancel')).status, 'fail');
+  });
+
+  test('a tool that outlives the agent is found, told, and then ended', { skip: !canScan && 'needs /proc' }, async () => {
+    const { status, survivors } = await check('close-tool', 'leaves-tool');
+    assert.equal(status, 'fail');
+    assert.ok(survivors);
+    assert.ok(survivors.staying.length > 0);
+    assert.match(survivors.staying.join('\n'), /command line|environment/);
+    const again = await check('probe');
+    assert.deepEqual(again.survivors?.staying, []);
+  });
+
+  test('an agent that cannot be started fails every check', async () => {
+    const missing = { ...row(), command: ['/nonexistent/agent'] };
+    for (const found of CHECKS.filter(({ id }) => ['ask', 'probe', 'close-tool'].includes(id))) {
+      assert.equal((await runCase(found, missing, client, model)).status, 'fail', found.id);
+    }
+  });
+});

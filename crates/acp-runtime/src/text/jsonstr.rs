@@ -1,0 +1,92 @@
+//! Repairs what JavaScript agents write into JSON strings and strict parsers refuse.
+
+use memchr::memchr_iter;
+
+/// An escape `\uXXXX` in bytes.
+const ESCAPE_LEN: usize = 6;
+const REPLACEMENT: &[u8; ESCAPE_LEN] = b"\\ufffd";
+
+/// Rewrites every unpaired surrogate escape (`\uD800`–`\uDFFF`) in a line of JSON to `\ufffd`, what a decoder of UTF-16
+/// would show. `JSON.stringify` of a string that was cut inside a pair produces them. `None`: nothing to repair. The
+/// result has the length of the input.
+pub fn repair_lone_surrogates(line: &[u8]) -> Option<Vec<u8>> {
+    let mut repaired: Option<Vec<u8>> = None;
+    // Where the escape that was looked at last ends: its second byte may be a backslash.
+    let mut done = 0;
+    for at in memchr_iter(b'\\', line) {
+        if at < done {
+            continue;
+        }
+        done = at + 2;
+        let Some(unit) = escaped_unit(&line[at..]) else { continue };
+        done = at + ESCAPE_LEN;
+        match unit {
+            0xd800..=0xdbff if matches!(escaped_unit(&line[done..]), Some(0xdc00..=0xdfff)) => done += ESCAPE_LEN,
+            0xd800..=0xdfff => {
+                repaired.get_or_insert_with(|| line.to_vec())[at..done].copy_from_slice(REPLACEMENT);
+            }
+            _ => {}
+        }
+    }
+    repaired
+}
+
+/// The UTF-16 unit that `bytes` starts with as `\uXXXX`.
+fn escaped_unit(bytes: &[u8]) -> Option<u32> {
+    let digits = bytes.strip_prefix(b"\\u")?.get(..4)?;
+    digits.iter().try_fold(0, |unit, &digit| Some(unit * 16 + char::from(digit).to_digit(16)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn repaired(line: &str) -> Option<String> {
+        repair_lone_surrogates(line.as_bytes()).map(|bytes| String::from_utf8(bytes).unwrap())
+    }
+
+    #[test]
+    fn only_unpaired_surrogates_change() {
+        for fine in [r#""plain""#, r#""\ud83d\ude80 \n \u00e9 \\ud800 \\\\ud800""#, "", "\\", r"\u", r"\ud8", r"\ud80x"]
+        {
+            assert_eq!(repaired(fine), None, "{fine}");
+        }
+        let cases = [
+            (r#""\ud83d""#, r#""\ufffd""#),
+            (r#""\uDE80""#, r#""\ufffd""#),
+            (r#""\ude80\ud83d""#, r#""\ufffd\ufffd""#),
+            (r#""\ud83d\ud83d\ude80""#, r#""\ufffd\ud83d\ude80""#),
+            (r#""\ud83dx\ude80""#, r#""\ufffdx\ufffd""#),
+            (r#""\\\ud800""#, r#""\\\ufffd""#),
+            (r#""\ud800\\udc00""#, r#""\ufffd\\udc00""#),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(repaired(line).as_deref(), Some(expected), "{line}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_string_of_any_units_parses_to_what_javascript_shows(units in proptest::collection::vec(
+            prop_oneof![0xd7f0u16..0xe010, 0x20u16..0x7f, Just(0x5c)], 0..30)) {
+            // As `JSON.stringify` writes it: lone surrogates escaped, or here every unit.
+            let mut line = String::from("\"");
+            for unit in &units {
+                line.push_str(&match unit {
+                    0x5c => "\\\\".to_owned(),
+                    0x22 => "\\\"".to_owned(),
+                    0x20..=0x7f => char::from(u8::try_from(*unit).unwrap()).to_string(),
+                    _ => format!("\\u{unit:04x}"),
+                });
+            }
+            line.push('"');
+            let fixed = repaired(&line);
+            let lossy = String::from_utf16_lossy(&units);
+            prop_assert_eq!(fixed.is_some(), String::from_utf16(&units).is_err());
+            let parsed: String = serde_json::from_str(fixed.as_deref().unwrap_or(&line)).unwrap();
+            prop_assert_eq!(parsed, lossy);
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Masks secrets in text that leaves the runtime: stderr tails, error data, the wire tap.
+//!
+//! Two layers. A [`Redactor`] masks exactly the values that the host names, in the spellings they take in logs.
+//! [`redact_secrets`] masks what looks like a secret. It would rather mask too much: a 40-digit commit id or a long path
+//! without dots and dashes is masked too. Its rules: `docs/decisions/redaction.md`.
+//!
+//! Sanitise first: a control sequence inside a secret hides it from both layers.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+use regex::{Captures, Regex, Replacer};
+
+/// What a secret is replaced by.
+pub const REDACTED: &str = "[REDACTED]";
+
+/// Shortest value, in bytes, that a [`Redactor`] masks. Shorter ones are in every other word.
+pub const SECRET_MIN_BYTES: usize = 4;
+
+/// Masks known secret values, then [what looks like one](redact_secrets).
+#[derive(Clone, Debug, Default)]
+pub struct Redactor {
+    known: Known,
+}
+
+#[derive(Clone, Default)]
+enum Known {
+    #[default]
+    Nothing,
+    Values(AhoCorasick),
+    /// The values do not fit into one automaton: nothing may be shown.
+    Everything,
+}
+
+impl std::fmt::Debug for Known {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Never the values.
+        f.write_str(match self {
+            Self::Nothing => "Nothing",
+            Self::Values(_) => "Values",
+            Self::Everything => "Everything",
+        })
+    }
+}
+
+impl Redactor {
+    /// A redactor for these values and their JSON-escaped and URL-encoded spellings. Values shorter than
+    /// [`SECRET_MIN_BYTES`] are ignored.
+    pub fn new<S: AsRef<str>>(secrets: impl IntoIterator<Item = S>) -> Self {
+        let mut spellings: Vec<String> = Vec::new();
+        for secret in secrets {
+            let secret = secret.as_ref().trim();
+            if secret.len() >= SECRET_MIN_BYTES {
+                spellings.extend([
+                    secret.to_owned(),
+                    json_escaped(secret),
+                    percent_encoded(secret, b"0123456789ABCDEF"),
+                    percent_encoded(secret, b"0123456789abcdef"),
+                    percent_encoded(secret, b"0123456789ABCDEF").replace("%20", "+"),
+                ]);
+            }
+        }
+        spellings.sort_unstable();
+        spellings.dedup();
+        if spellings.is_empty() {
+            return Self::default();
+        }
+        Self { known: AhoCorasick::new(&spellings).map_or(Known::Everything, Known::Values) }
+    }
+
+    /// `text` with every known value and everything that looks like a secret masked. Borrows when there is nothing.
+    pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match self.redact_known(text) {
+            Cow::Borrowed(text) => redact_secrets(text),
+            Cow::Owned(text) => Cow::Owned(redact_secrets(&text).into_owned()),
+        }
+    }
+
+    /// `text` with only the known values masked: for text that must stay as it is otherwise.
+    pub fn redact_known<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let values = match &self.known {
+            Known::Nothing => return Cow::Borrowed(text),
+            Known::Everything => return Cow::Borrowed(REDACTED),
+            Known::Values(values) => values,
+        };
+        let mut out = String::new();
+        // The end of what is copied or masked, and whether it ends in a mask. Overlapping matches, which come ordered by
+        // their end, are one mask: half a secret is still a secret.
+        let mut masks: Vec<(usize, usize)> = Vec::new();
+        for found in values.find_overlapping_iter(text) {
+            let mut start = found.start();
+            while let Some(&(earlier, end)) = masks.last() {
+                if end <= start {
+                    break;
+                }
+                start = start.min(earlier);
+                masks.pop();
+            }
+            masks.push((start, found.end()));
+        }
+        if masks.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let mut done = 0;
+        for (start, end) in masks {
+            out.push_str(&text[done..start]);
+            out.push_str(REDACTED);
+            done = end;
+        }
+        out.push_str(&text[done..]);
+        Cow::Owned(out)
+    }
+}
+
+/// The inside of the JSON string for `secret`.
+fn json_escaped(secret: &str) -> String {
+    let quoted = serde_json::to_string(secret).unwrap_or_default();
+    quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(secret).to_owned()
+}
+
+/// `encodeURIComponent`, with the given digits.
+fn percent_encoded(secret: &str, digits: &[u8; 16]) -> String {
+    let mut out = String::with_capacity(secret.len());
+    for byte in secret.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.!~*'()".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            let digit = |nibble: u8| char::from(digits[usize::from(nibble)]);
+            out.extend(['%', digit(byte >> 4), digit(byte & 0xf)]);
+        }
+    }
+    out
+}
+
+/// Names whose value is a secret. A prefix in words (`OPENAI_API_KEY`, `x-api-key`) belongs to the name.
+const SECRET_NAME: &str = r"(?-u:\b)(?:[A-Za-z0-9]+[_.-])*
+    (?: (?:api|access|refresh|client|auth|bearer|session|private|secret|signing|encryption|bot|app|id|service)[_-]? )?
+    (?:key|token|secret|password|passwd|pwd|passphrase)";
+
+/// The rules, applied in this order.
+struct Rules {
+    authorization: Regex,
+    bearer: Regex,
+    cookie: Regex,
+    user_info: Regex,
+    assignment: Regex,
+    prefixed: Regex,
+    base64: Regex,
+    hex: Regex,
+}
+
+impl Rules {
+    fn compile() -> Result<Self, regex::Error> {
+        Ok(Self {
+            authorization: Regex::new(
+                r#"(?xi)( authorization \\?["']? \s*[:=]\s* \\?["']? (?:(?:bearer|basic|digest|token|negotiate|apikey)\s+)? ) [^\s,;"'\\]+"#,
+            )?,
+            bearer: Regex::new(r"(?i)(?-u:\b)(bearer)\s+[A-Za-z0-9._~+/=-]+")?,
+            cookie: Regex::new(r"(?i)(?-u:\b)((?:set-)?cookie\s*:\s*)[^\r\n]+")?,
+            user_info: Regex::new(r#"(://)[^\s/?#@"']+@"#)?,
+            assignment: Regex::new(&format!(
+                r#"(?xi)( {SECRET_NAME} \\?["']? \s*[:=]\s* )
+                (?: "(?<double>(?:[^"\\\r\n]|\\.)*)" | '(?<single>(?:[^'\\\r\n]|\\.)*)' | (?<open>\\?["']?) [^\s,;"'\\]+ )"#
+            ))?,
+            prefixed: Regex::new(
+                r"(?x)(?-u:\b)(?:
+                    (?: sk- | [sr]k_(?:live|test)_ | gh[opsru]_ | github_pat_ | glpat- | xox[abeprs]- | xai- | gsk_ | hf_ | npm_ | pypi- )
+                    [A-Za-z0-9_-]{8,}
+                  | (?: AKIA | ASIA ) [A-Za-z0-9_-]{8,}
+                  | AIza [A-Za-z0-9_-]{20,}
+                  | ya29\. [A-Za-z0-9._-]{8,}
+                  | eyJ [A-Za-z0-9_-]{8,} \. [A-Za-z0-9_-]+ \. [A-Za-z0-9_-]*
+                )",
+            )?,
+            base64: Regex::new(r"(?-u:\b)[A-Za-z0-9+/]{40,}={0,2}(?-u:\b)")?,
+            hex: Regex::new(r"(?-u:\b)[0-9a-fA-F]{32,}(?-u:\b)")?,
+        })
+    }
+
+    fn apply<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let mut text = Cow::Borrowed(text);
+        replace(&mut text, &self.authorization, "${1}[REDACTED]");
+        replace(&mut text, &self.bearer, "${1} [REDACTED]");
+        replace(&mut text, &self.cookie, "${1}[REDACTED]");
+        replace(&mut text, &self.user_info, "${1}[REDACTED]@");
+        replace(&mut text, &self.assignment, mask_assignment);
+        replace(&mut text, &self.prefixed, REDACTED);
+        replace(&mut text, &self.base64, REDACTED);
+        replace(&mut text, &self.hex, REDACTED);
+        text
+    }
+}
+
+fn replace(text: &mut Cow<'_, str>, rule: &Regex, by: impl Replacer) {
+    if let Cow::Owned(replaced) = rule.replace_all(text, by) {
+        *text = Cow::Owned(replaced);
+    }
+}
+
+/// Keeps the name and the quotes of an assignment.
+fn mask_assignment(found: &Captures<'_>) -> String {
+    let name = &found[1];
+    if found.name("double").is_some() {
+        format!("{name}\"{REDACTED}\"")
+    } else if found.name("single").is_some() {
+        format!("{name}'{REDACTED}'")
+    } else {
+        format!("{name}{}{REDACTED}", found.name("open").map_or("", |quote| quote.as_str()))
+    }
+}
+
+/// Masks what looks like a secret: credentials in headers and addresses, assignments to secret names, tokens with known
+/// prefixes, long base64 and hexadecimal runs. Borrows when there is nothing. Linear in the length of the text.
+pub fn redact_secrets(text: &str) -> Cow<'_, str> {
+    static RULES: LazyLock<Option<Rules>> = LazyLock::new(|| Rules::compile().ok());
+    match &*RULES {
+        Some(rules) => rules.apply(text),
+        // Cannot happen (a test compiles the rules); if it did, nothing may leak.
+        None => Cow::Borrowed(REDACTED),
+    }
+}
+
+#[cfg(test)]
+#[path = "redact_tests.rs"]
+mod tests;

@@ -1,0 +1,123 @@
+use proptest::prelude::*;
+
+use super::*;
+
+#[test]
+fn the_rules_compile() {
+    assert!(Rules::compile().is_ok());
+}
+
+#[test]
+fn what_looks_like_a_secret_is_masked() {
+    let cases = [
+        ("Authorization: Bearer sk-live-ABCDEFG1234567890abcdef", "Authorization: Bearer [REDACTED]"),
+        ("authorization=abc, next", "authorization=[REDACTED], next"),
+        ("Authorization: Basic dXNlcjpwYXNz", "Authorization: Basic [REDACTED]"),
+        (r#"{"authorization":"Token abc.def"}"#, r#"{"authorization":"Token [REDACTED]"}"#),
+        (r#"{\"Authorization\": \"Bearer abc\"}"#, r#"{\"Authorization\": \"Bearer [REDACTED]\"}"#),
+        ("bearer abc.def-ghi", "bearer [REDACTED]"),
+        ("api_key=abcdef0123456789 token=ZZZ987654321", "api_key=[REDACTED] token=[REDACTED]"),
+        (r#"client_secret="topsecretvalue123" x"#, r#"client_secret="[REDACTED]" x"#),
+        (r#"password: "two words \" three", x"#, r#"password: "[REDACTED]", x"#),
+        ("pwd='a b'", "pwd='[REDACTED]'"),
+        (r#"{"apiKey":"abc","x":1}"#, r#"{"apiKey":"[REDACTED]","x":1}"#),
+        (r#"{\"refresh_token\":\"abc\"}"#, r#"{\"refresh_token\":\"[REDACTED]\"}"#),
+        ("OPENAI_API_KEY=abc", "OPENAI_API_KEY=[REDACTED]"),
+        ("X-Api-Key: abc", "X-Api-Key: [REDACTED]"),
+        ("accessToken = abc", "accessToken = [REDACTED]"),
+        ("password=\"cut off", "password=\"[REDACTED] off"),
+        ("ghp_ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", "[REDACTED]"),
+        ("x sk-ant-api03-abcdefgh y", "x [REDACTED] y"),
+        ("AKIAIOSFODNN7EXAMPLE xoxb-12345678-abc github_pat_abcdefgh1", "[REDACTED] [REDACTED] [REDACTED]"),
+        ("eyJhbGciOiJI.eyJzdWIi.c2ln-_ end", "[REDACTED] end"),
+        ("https://user:pass@example.org/x", "https://[REDACTED]@example.org/x"),
+        ("Set-Cookie: a=b; Path=/\nnext", "Set-Cookie: [REDACTED]\nnext"),
+        ("value 0123456789abcdef0123456789abcdef done", "value [REDACTED] done"),
+        ("QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaA==", "[REDACTED]=="),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(redact_secrets(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn ordinary_text_is_borrowed() {
+    for text in [
+        "",
+        "hello world",
+        "Error: Cannot find module './src/tools/monkey.js'",
+        "at Object.<anonymous> (/home/me/project/lib/index.js:10:5)",
+        "max_tokens reached; tokens used 512",
+        "task-force risk-assessment",
+        "commit 1a2b3c4d5e6f on main",
+        "mail me@example.org",
+        "spawn claude ENOENT",
+    ] {
+        assert!(
+            matches!(redact_secrets(text), Cow::Borrowed(same) if same == text),
+            "{text}: {}",
+            redact_secrets(text)
+        );
+    }
+}
+
+#[test]
+fn a_commit_id_and_a_long_plain_path_are_masked_knowingly() {
+    assert_eq!(redact_secrets("commit 8fe69ac5c8f2b1d0a7e6f5c4b3a29180f7e6d5c4"), "commit [REDACTED]");
+    assert_eq!(redact_secrets("/usr/local/share/applications/runtime/cache/entry"), "/[REDACTED]");
+}
+
+#[test]
+fn known_values_are_masked_in_every_spelling() {
+    let redactor = Redactor::new(["p\"w/ ü1", "abc", "longer-value", "longer"]);
+    for spelling in ["p\"w/ ü1", "p\\\"w/ ü1", "p%22w%2F%20%C3%BC1", "p%22w%2f%20%c3%bc1", "p%22w%2F+%C3%BC1"] {
+        assert_eq!(redactor.redact(&format!("<{spelling}>")), "<[REDACTED]>", "{spelling}");
+    }
+    assert_eq!(redactor.redact("longer-value longer abc"), "[REDACTED] [REDACTED] abc");
+    assert!(matches!(redactor.redact("nothing"), Cow::Borrowed("nothing")));
+    assert_eq!(redactor.redact("longer token=x"), "[REDACTED] token=[REDACTED]");
+    assert_eq!(redactor.redact_known("longer token=x"), "[REDACTED] token=x");
+    assert!(!format!("{redactor:?}").contains("longer"));
+}
+
+#[test]
+fn overlapping_values_leave_no_part() {
+    let redactor = Redactor::new(["abcd", "cdef", "fghi"]);
+    assert_eq!(redactor.redact("xabcdefghix abcd"), "x[REDACTED]x [REDACTED]");
+    assert_eq!(Redactor::new(["aaaa"]).redact("aaaaaaa b"), "[REDACTED] b");
+    // A long value that contains shorter ones is one mask.
+    assert_eq!(Redactor::new(["1234", "6789", "0123456789x"]).redact("0123456789x"), "[REDACTED]");
+}
+
+#[test]
+fn no_secrets_means_patterns_only() {
+    let redactor = Redactor::new(["", "abc", "   "]);
+    assert_eq!(redactor.redact("abc token=x"), "abc token=[REDACTED]");
+}
+
+proptest! {
+    #[test]
+    fn redacting_twice_changes_nothing(text in "((api_)?key|token|password|[Bb]earer|Authorization|[=: \"',;\\\\\n]|sk-|ghp_|[a-z0-9]{1,12}|[0-9a-f]{32}|://|@){0,24}") {
+        let once = redact_secrets(&text).into_owned();
+        prop_assert_eq!(redact_secrets(&once), once.as_str());
+    }
+
+    #[test]
+    fn a_known_value_never_survives(secret in "[a-z\"/ é&]{4,12}", before in "\\PC{0,20}", after in "\\PC{0,20}") {
+        prop_assume!(secret.trim().len() >= SECRET_MIN_BYTES);
+        let redactor = Redactor::new([&secret]);
+        let text = format!("{before}{secret}{after}");
+        let json = serde_json::to_string(&text).unwrap();
+        let shown = [redactor.redact_known(&text), redactor.redact_known(&json)].map(|shown| shown.replace(REDACTED, "\u{1}"));
+        for spelling in [secret.trim().to_owned(), json_escaped(secret.trim())] {
+            prop_assert!(shown.iter().all(|shown| !shown.contains(&spelling)), "{:?}", shown);
+        }
+    }
+
+    #[test]
+    fn secrets_of_each_kind_never_survive(token in "[A-Za-z0-9]{12,30}", before in "( |\n|\"|,){0,2}", name in "token|api_key|API_KEY|MY_SECRET|password|clientSecret", sep in "=|: |\":\"|\" : \"|='") {
+        let text = format!("{before}{name}{sep}{token}\n");
+        let shown = redact_secrets(&text);
+        prop_assert!(!shown.contains(&token), "{}", shown);
+    }
+}

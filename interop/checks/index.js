@@ -1,0 +1,26 @@
+'use strict';
+
+/**
+ * Every check, in the order they run and are shown.
+ *
+ * @typedef {object} Check
+ * @property {string} id
+ * @property {string} title one line for the document
+ * @property {(test: import('../lib/case.js').Case) => Promise<import('../lib/case.js').Verdict>} run
+ */
+
+/** @type {Check[]} */
+const CHECKS = [
+  require('./ask.js'),
+  require('./ask-once.js'),
+  require('./probe.js'),
+  require('./long-prompt.js'),
+  require('./streaming.js'),
+  ...require('./permission.js'),
+  require('./cancel-stream.js'),
+  require('./cancel-tool.js'),
+  ...require('./cut-short.js'),
+  ...require('./host.js'),
+];
+
+module.exports = { CHECKS };

@@ -1,0 +1,28 @@
+'use strict';
+
+const { answerText } = require('../lib/driver.js');
+const { fail, ok } = require('../lib/case.js');
+
+/** @type {import('./index.js').Check} */
+module.exports = {
+  id: 'streaming',
+  title: 'An answer that the model streams arrives in several chunks, the first before the model has ended.',
+  async run(test) {
+    const { session } = await test.open();
+    const turn = session.prompt(test.say('stream'));
+    let chunks = 0;
+    let first = Infinity;
+    const drained = (async () => {
+      for await (const event of turn) {
+        if (answerText(event) === undefined) continue;
+        chunks++;
+        first = Math.min(first, Date.now());
+      }
+    })();
+    await test.within(drained, 'the turn');
+    const ended = test.row.usesModel === false ? Infinity : (test.asked('stream')[0]?.finishedAt ?? 0);
+    test.facts = { chunks };
+    if (chunks < 2) return fail(`${chunks} chunk`);
+    return first < ended ? ok(`${chunks} chunks`) : fail(`${chunks} chunks, all after the model had ended`);
+  },
+};

@@ -1,0 +1,221 @@
+'use strict';
+
+/** One case: one check against one freshly started agent, and the proof that nothing of it is left. */
+
+const fs = require('node:fs');
+const path = require('node:path');
+const driver = require('./driver.js');
+const { FILES } = require('../model/steer.js');
+const { makeScratch } = require('./scratch.js');
+const { canScan, survivorsOf, sweep, waitUntilGone } = require('./processes.js');
+
+/** Longest wait for anything an agent does, in milliseconds. */
+const PATIENCE_MS = 90_000;
+/** Survivors that leave within this time are told apart from those that stay. */
+const STRAGGLER_MS = 3_000;
+
+/**
+ * @typedef {import('./table.js').Status} Status
+ * @typedef {{ status: Status, note: string }} Verdict
+ * @typedef {object} CaseResult
+ * @property {Status} status
+ * @property {string} note
+ * @property {number} seconds
+ * @property {{ atOnce: string[], staying: string[] } | undefined} survivors undefined where processes cannot be found
+ * @property {object} [facts]
+ */
+
+/** @param {string} [note] @returns {Verdict} */
+const ok = (note = '') => ({ status: 'ok', note });
+/** @param {string} note @returns {Verdict} */
+const fail = (note) => ({ status: 'fail', note });
+/** @param {string} note @returns {Verdict} */
+const notApplicable = (note) => ({ status: 'n/a', note });
+
+class Case {
+  /** @type {any[]} */
+  #clients = [];
+  /** Permission requests the agent made. @type {any[]} */
+  permissions = [];
+  /** Whatever a check wants to keep for the report. @type {Record<string, unknown>} */
+  facts = {};
+
+  /**
+   * @param {import('./table.js').AgentRow} row
+   * @param {any} api the package under test
+   * @param {import('../model/server.js').FakeModel} model
+   * @param {string} clientPath where `api` was loaded from, for hosts of their own
+   */
+  constructor(row, api, model, clientPath) {
+    this.row = row;
+    this.api = api;
+    this.model = model;
+    this.clientPath = clientPath;
+    this.scratch = makeScratch(row, model.port);
+    model.workDir = this.scratch.cwd;
+  }
+
+  /** What starts the agent. */
+  get launchOptions() {
+    const { command, args, cwd, env } = this.scratch;
+    return { command, args, cwd, env };
+  }
+
+  /**
+   * Starts the agent.
+   *
+   * @param {object} [more] further launch options
+   */
+  async launch(more = {}) {
+    const client = await this.within(this.api.AcpClient.launch({ ...this.launchOptions, ...more }), 'launch');
+    this.#clients.push(client);
+    return client;
+  }
+
+  /**
+   * Starts the agent with one answer to every permission request, opens a session and takes the row's steps.
+   *
+   * @param {'allow' | 'deny'} [decision]
+   * @param {object} [more] further launch options
+   */
+  async open(decision = 'deny', more = {}) {
+    const onPermission = (/** @type {any} */ request) => {
+      this.permissions.push(request);
+      return decision;
+    };
+    const client = await this.launch({ onPermission, ...more });
+    const session = await this.within(client.newSession({ cwd: this.scratch.cwd }), 'session/new');
+    await this.within(driver.takeSteps(session, this.row.afterNew ?? []), 'the steps after session/new');
+    return { client, session };
+  }
+
+  /**
+   * A short prompt: see `model/steer.js`.
+   *
+   * @param {string} word what steers the model
+   */
+  say(word) {
+    return `Go on. STEER:${word}`;
+  }
+
+  /** @param {keyof typeof FILES} name @returns {string} */
+  file(name) {
+    return path.join(this.scratch.cwd, FILES[name]);
+  }
+
+  /** @param {keyof typeof FILES} name */
+  exists(name) {
+    return fs.existsSync(this.file(name));
+  }
+
+  /** @param {string} word the model requests that were steered by it */
+  asked(word) {
+    return this.model.requests.filter((request) => request.word === word);
+  }
+
+  /**
+   * @template T
+   * @param {PromiseLike<T>} promise
+   * @param {string} what
+   * @param {number} [ms]
+   * @returns {Promise<T>}
+   */
+  async within(promise, what, ms = PATIENCE_MS) {
+    /** @type {NodeJS.Timeout | undefined} */
+    let timer;
+    const timeout = new Promise((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`${what} took more than ${ms / 1000} s`)), ms);
+    });
+    try {
+      return await Promise.race([promise, /** @type {Promise<never>} */ (timeout)]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /**
+   * @param {() => unknown} condition
+   * @param {string} what
+   * @param {number} [ms]
+   */
+  async until(condition, what, ms = PATIENCE_MS) {
+    const end = Date.now() + ms;
+    while (!condition()) {
+      if (Date.now() > end) throw new Error(`${what}: not within ${ms / 1000} s`);
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+  }
+
+  /** Closes what the check left open. */
+  async close() {
+    for (const client of this.#clients) await this.within(client.close(), 'close', 30_000);
+  }
+
+  /** @returns {Promise<CaseResult['survivors']>} */
+  async survivors() {
+    if (!canScan) return undefined;
+    const atOnce = survivorsOf(this.scratch.mark);
+    const staying = atOnce.length === 0 ? [] : await waitUntilGone(this.scratch.mark, STRAGGLER_MS);
+    /** @param {import('./processes.js').Survivor[]} list */
+    const told = (list) => list.map(({ command, by }) => `${this.#plain(command)} (${by})`);
+    return { atOnce: told(atOnce), staying: told(staying) };
+  }
+
+  /** Leaves the machine's paths out of what is kept. @param {string} text */
+  #plain(text) {
+    return text.replaceAll(path.dirname(this.scratch.cwd), '{scratch}').replaceAll(/\/[^\s']*\/agents\//g, '{agents}/');
+  }
+
+  async dispose() {
+    await sweep(this.scratch.mark);
+    this.scratch.remove();
+  }
+}
+
+/** The case that runs, for a run that is broken off. @type {Case | undefined} */
+let current;
+
+/** Ends and removes what the running case has started. */
+const abandon = async () => current?.dispose();
+
+/**
+ * @param {{ id: string, run: (test: Case) => Promise<Verdict> }} check
+ * @param {import('./table.js').AgentRow} row
+ * @param {{ api: any, path: string }} client
+ * @param {import('../model/server.js').FakeModel} model
+ * @returns {Promise<CaseResult>}
+ */
+async function runCase(check, row, client, model) {
+  model.reset();
+  const test = new Case(row, client.api, model, client.path);
+  current = test;
+  const started = performance.now();
+  /** @type {Verdict} */
+  let verdict;
+  try {
+    verdict = await check.run(test);
+  } catch (error) {
+    verdict = fail(describe(error));
+  }
+  try {
+    await test.close();
+  } catch (error) {
+    verdict = fail(`${verdict.note ? `${verdict.note}; then ` : ''}${describe(error)}`);
+  }
+  const survivors = await test.survivors();
+  await test.dispose();
+  return {
+    ...verdict,
+    seconds: Math.round((performance.now() - started) / 100) / 10,
+    survivors,
+    ...(Object.keys(test.facts).length > 0 ? { facts: test.facts } : {}),
+  };
+}
+
+/** @param {any} error */
+function describe(error) {
+  const code = error?.code === undefined ? '' : ` [${error.code}]`;
+  return `${String(error?.message ?? error).slice(0, 300)}${code}`;
+}
+
+module.exports = { abandon, Case, describe, fail, notApplicable, ok, runCase };
