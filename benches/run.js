@@ -60,7 +60,7 @@ async function main() {
   };
   process.stdout.write(`${table(shown)}\n\n`);
   process.stdout.write(
-    `${rounds} runs of each, median ± half the range; ${machine.cores} cores, Node ${machine.node}.\n`,
+    `Median of ${rounds} runs (P9: more) ± half the range; ${machine.cores} cores, Node ${machine.node}.\n`,
   );
   if (values.quick) process.stdout.write('Quick: smaller sizes than the targets are stated for.\n');
   if (loadBefore > 0.5) process.stdout.write(`The machine was not idle before: load ${loadBefore.toFixed(2)}.\n`);

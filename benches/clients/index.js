@@ -13,7 +13,7 @@
  * @typedef {object} OpenSession
  * @property {() => Promise<unknown>} prompt Sends one prompt; resolves with the response to it.
  * @property {() => Promise<void> | void} close Ends the agent.
- * @typedef {(agent: AgentCommand, handlers: Handlers) => Promise<OpenSession>} Open Starts an agent and a session in it.
+ * @typedef {(agent: AgentCommand, handlers: Handlers) => Promise<OpenSession>} Open Starts an agent and a session.
  * @typedef {{ open: Open, ask?: (agent: AgentCommand) => Promise<unknown> }} Client
  */
 

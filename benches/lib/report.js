@@ -22,7 +22,8 @@ function table(rows) {
   const right = (/** @type {number} */ column) => column > 2 && column < header.length - 1;
   const format = (/** @type {string[]} */ line) =>
     `| ${line.map((text, i) => (right(i) ? text.padStart(widths[i]) : text.padEnd(widths[i]))).join(' | ')} |`;
-  const rule = `|${widths.map((width, i) => (right(i) ? `${'-'.repeat(width + 1)}:` : '-'.repeat(width + 2))).join('|')}|`;
+  const rules = widths.map((width, i) => (right(i) ? `${'-'.repeat(width + 1)}:` : '-'.repeat(width + 2)));
+  const rule = `|${rules.join('|')}|`;
   return [format(header), rule, ...lines.map(format)].join('\n');
 }
 

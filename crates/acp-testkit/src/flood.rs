@@ -10,15 +10,17 @@ use serde_json::{Value, json};
 
 /// Where a number goes in a line; the number has as many digits.
 const HOLE: &str = "########";
-/// What a text update says after its number, so that the whole has 40 characters.
-const FILLER: &str = " the quick brown fox jumps over";
+/// What a text update says after its number, again and again until it has its length.
+const FILLER: &str = " the quick brown fox jumps over ";
+/// Characters of each text update unless said.
+const TEXT_CHARS: usize = 40;
 /// Bytes of output in each tool update.
 const TOOL_OUTPUT: usize = 200;
 
 /// What is sent on each prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
-    /// `agent_message_chunk` of 40 ASCII characters, of which the first eight number it.
+    /// `agent_message_chunk` of ASCII characters, of which the first eight number it.
     #[default]
     Text,
     /// A `tool_call` and its `tool_call_update` with 200 bytes of output; the pair counts as one.
@@ -38,12 +40,15 @@ pub struct Options {
     pub count: u64,
     /// Bytes of each write; for [`Kind::Line`] 4,096 when absent, otherwise 262,144.
     pub write_bytes: Option<usize>,
+    /// Characters of each [`Kind::Text`], 40 when absent, at least 8.
+    pub text_chars: Option<usize>,
 }
 
 impl Options {
-    /// Reads command line arguments: `--kind text|tools|line|cumulative`, `--count N`, `--write-bytes B`.
+    /// Reads command line arguments: `--kind text|tools|line|cumulative`, `--count N`, `--write-bytes B`,
+    /// `--text-chars C`.
     pub fn parse(args: &[&str]) -> Result<Self, String> {
-        let mut options = Self { kind: Kind::Text, count: 1000, write_bytes: None };
+        let mut options = Self { kind: Kind::Text, count: 1000, write_bytes: None, text_chars: None };
         let mut rest = args.iter();
         while let Some(name) = rest.next() {
             let value = rest.next().ok_or_else(|| format!("{name} needs a value"))?;
@@ -52,6 +57,7 @@ impl Options {
                 "--kind" => options.kind = Kind::parse(value)?,
                 "--count" => options.count = number()?,
                 "--write-bytes" => options.write_bytes = Some(usize::try_from(number()?).unwrap_or(usize::MAX).max(1)),
+                "--text-chars" => options.text_chars = Some(usize::try_from(number()?).unwrap_or(usize::MAX)),
                 _ => return Err(format!("unknown option {name}")),
             }
         }
@@ -62,7 +68,8 @@ impl Options {
     pub fn write(&self, session: &str, out: &mut impl Write, cancelled: &AtomicBool) -> io::Result<bool> {
         let size = self.write_bytes.unwrap_or(if self.kind == Kind::Line { 4096 } else { 256 * 1024 });
         match self.kind {
-            Kind::Text => Block::new(&text_line(session), size).write(self.count, out, cancelled),
+            Kind::Text => Block::new(&text_line(session, self.text_chars.unwrap_or(TEXT_CHARS)), size)
+                .write(self.count, out, cancelled),
             Kind::Tools => Block::new(&tool_lines(session), size).write(self.count, out, cancelled),
             Kind::Line => {
                 let bytes = usize::try_from(self.count).unwrap_or(usize::MAX).saturating_mul(1_000_000);
@@ -169,8 +176,9 @@ fn update_line(session: &str, update: &Value) -> String {
     format!("{}\n", json!({"jsonrpc": "2.0", "method": "session/update", "params": params}))
 }
 
-fn text_line(session: &str) -> String {
-    let content = json!({"type": "text", "text": format!("{HOLE}{FILLER} ")});
+fn text_line(session: &str, chars: usize) -> String {
+    let filler: String = FILLER.chars().cycle().take(chars.saturating_sub(HOLE.len())).collect();
+    let content = json!({"type": "text", "text": format!("{HOLE}{filler}")});
     update_line(session, &json!({"sessionUpdate": "agent_message_chunk", "content": content}))
 }
 
@@ -216,6 +224,15 @@ mod tests {
             let text = line["params"]["update"]["content"]["text"].as_str().unwrap();
             assert_eq!(text.len(), 40);
             assert_eq!(text[..8].parse::<usize>().unwrap(), index);
+        }
+    }
+
+    #[test]
+    fn text_has_the_length_that_was_asked_for() {
+        for chars in [8, 9, 41, 100] {
+            let lines = lines(&["--count", "2", "--text-chars", &chars.to_string()]);
+            let text = lines[1]["params"]["update"]["content"]["text"].as_str().unwrap();
+            assert_eq!((text.len(), &text[..8]), (chars, "00000001"));
         }
     }
 

@@ -1,7 +1,8 @@
 //! The floor: what reading the agent's pipe and parsing its lines costs when nothing else is done.
 //!
 //! Starts the agent, speaks the handshake, sends one prompt after another and counts the updates that come back,
-//! borrowing every string from the read buffer. There is no JavaScript, no second thread and no queue. Prints one JSON object.
+//! borrowing every string from the read buffer. There is no JavaScript, no second thread and no queue. Prints one JSON
+//! object.
 //!
 //! Usage: `floor <turns> <command> [arguments…]`
 #![warn(missing_docs)]
@@ -104,7 +105,7 @@ impl Reader {
         }
     }
 
-    /// Moves the unfinished line to the front and grows the buffer when that line fills it. Returns where scanning goes on.
+    /// Moves the unfinished line to the front and grows the buffer when that line fills it; returns where to scan on.
     fn make_room(&mut self) -> usize {
         self.buffer.copy_within(self.used..self.filled, 0);
         self.filled -= self.used;

@@ -1,6 +1,6 @@
 //! A minimal agent that answers each prompt with a flood: `flood-agent --kind text|tools|line|cumulative --count N
-//! --write-bytes B` (see `acp_testkit::flood`). It shares the machine with the client that is measured, so it does as little
-//! as it can.
+//! --write-bytes B --text-chars C` (see `acp_testkit::flood`). It shares the machine with the client that is measured, so it
+//! does as little as it can.
 
 use std::env;
 use std::io::{self, BufRead, Write};
