@@ -102,7 +102,13 @@ async function run(ids, options) {
   }
   await model.close();
   for (const fault of model.faults) console.log(`fake model: ${fault}`);
-  console.log(`\n${terminalTable(chosen, results, checks.map((check) => check.id))}`);
+  console.log(
+    `\n${terminalTable(
+      chosen,
+      results,
+      checks.map((check) => check.id),
+    )}`,
+  );
   if (options.json) fs.writeFileSync(options.json, `${JSON.stringify([...results.values()], null, 2)}\n`);
   return good && model.faults.length === 0;
 }
@@ -124,7 +130,13 @@ function show(ids) {
     const result = load(id);
     if (result) results.set(id, result);
   }
-  console.log(terminalTable(rows, results, CHECKS.map((check) => check.id)));
+  console.log(
+    terminalTable(
+      rows,
+      results,
+      CHECKS.map((check) => check.id),
+    ),
+  );
 }
 
 async function main() {

@@ -1,6 +1,6 @@
 'use strict';
 
-// The checks of the interop kit, against an agent that can be told to misbehave: a check that cannot fail proves nothing.
+// The checks of the interop kit, against an agent that misbehaves on demand: a check that cannot fail proves nothing.
 
 const assert = require('node:assert/strict');
 const path = require('node:path');
@@ -84,15 +84,19 @@ describe('the interop checks', unixOnly, () => {
     assert.equal((await check('cancel-stream', 'ignores-cancel')).status, 'fail');
   });
 
-  test('a tool that outlives the agent is found, told, and then ended', { skip: !canScan && 'needs /proc' }, async () => {
-    const { status, survivors } = await check('close-tool', 'leaves-tool');
-    assert.equal(status, 'fail');
-    assert.ok(survivors);
-    assert.ok(survivors.staying.length > 0);
-    assert.match(survivors.staying.join('\n'), /command line|environment/);
-    const again = await check('probe');
-    assert.deepEqual(again.survivors?.staying, []);
-  });
+  test(
+    'a tool that outlives the agent is found, told, and then ended',
+    { skip: !canScan && 'needs /proc' },
+    async () => {
+      const { status, survivors } = await check('close-tool', 'leaves-tool');
+      assert.equal(status, 'fail');
+      assert.ok(survivors);
+      assert.ok(survivors.staying.length > 0);
+      assert.match(survivors.staying.join('\n'), /command line|environment/);
+      const again = await check('probe');
+      assert.deepEqual(again.survivors?.staying, []);
+    },
+  );
 
   test('an agent that cannot be started fails every check', async () => {
     const missing = { ...row(), command: ['/nonexistent/agent'] };

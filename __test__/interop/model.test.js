@@ -58,7 +58,8 @@ const PROTOCOLS = {
       JSON.parse(events.find((event) => event.type === 'response.function_call_arguments.done').arguments),
   },
   gemini: {
-    path: (/** @type {boolean} */ stream) => `/v1beta/models/m:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+    path: (/** @type {boolean} */ stream) =>
+      `/v1beta/models/m:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
     body: (/** @type {string} */ text) => ({
       contents: [{ role: 'user', parts: [{ text }] }],
       tools: [{ functionDeclarations: [{ name: 'Bash', parametersJsonSchema: PARAMETERS }] }],
@@ -166,7 +167,10 @@ describe('the fake model', () => {
 
 describe('the choice of a tool', () => {
   const shell = { name: 'run_shell_command', schema: { properties: { command: { type: 'string' } } } };
-  const editor = { name: 'editor', schema: { properties: { command: { enum: ['view', 'create'] }, path: {}, file_text: {} } } };
+  const editor = {
+    name: 'editor',
+    schema: { properties: { command: { enum: ['view', 'create'] }, path: {}, file_text: {} } },
+  };
   const write = { name: 'WriteFile', schema: { properties: { file_path: {}, content: {} } } };
   const search = { name: 'create_search', schema: { properties: { query: { type: 'string' } } } };
 
@@ -179,7 +183,12 @@ describe('the choice of a tool', () => {
 
   test("fills the tool's own argument names, and what else it requires", () => {
     const schema = {
-      properties: { cmd: { type: ['array', 'null'] }, workdir: { type: 'string' }, note: { enum: ['a', 'b'] }, spare: {} },
+      properties: {
+        cmd: { type: ['array', 'null'] },
+        workdir: { type: 'string' },
+        note: { enum: ['a', 'b'] },
+        spare: {},
+      },
       required: ['cmd', 'workdir', 'note'],
     };
     assert.deepEqual(fillArguments(schema, { command: 'ls', cwd: '/w' }), {
@@ -197,7 +206,11 @@ describe('the choice of a tool', () => {
   test('samples the smallest value of a schema', () => {
     const schema = {
       type: 'OBJECT',
-      properties: { who: { type: 'STRING', enum: ['user', 'model'] }, n: { type: 'integer', minimum: 3 }, list: { type: 'array' } },
+      properties: {
+        who: { type: 'STRING', enum: ['user', 'model'] },
+        n: { type: 'integer', minimum: 3 },
+        list: { type: 'array' },
+      },
     };
     assert.deepEqual(sample(schema), { who: 'user', n: 3, list: [] });
   });

@@ -2,7 +2,7 @@
 
 /**
  * A tiny client with the package's names, for testing the kit itself and an agent's launch. It owns no process tree:
- * it ends the agent's process group and nothing else, so the checks that look for survivors fail with it as they should.
+ * it ends the agent's process group and nothing else, so the checks that look for survivors fail with it, rightly.
  */
 
 const { spawn } = require('node:child_process');

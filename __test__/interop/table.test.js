@@ -40,9 +40,26 @@ test('the environment holds nothing of the host but what the kit sets', () => {
 });
 
 test('a row that is not complete is told what it lacks', () => {
-  const faults = validate({ id: 'x', install: { npm: ['left-pad'] }, expect: { ask: { is: 'maybe' } }, afterNew: [{ jump: 1 }] });
-  for (const word of ['title', 'command', 'exact version', 'env and home', 'expect.ask.is', 'no reason', 'jump', 'faults']) {
-    assert.ok(faults.some((fault) => fault.includes(word)), word);
+  const faults = validate({
+    id: 'x',
+    install: { npm: ['left-pad'] },
+    expect: { ask: { is: 'maybe' } },
+    afterNew: [{ jump: 1 }],
+  });
+  for (const word of [
+    'title',
+    'command',
+    'exact version',
+    'env and home',
+    'expect.ask.is',
+    'no reason',
+    'jump',
+    'faults',
+  ]) {
+    assert.ok(
+      faults.some((fault) => fault.includes(word)),
+      word,
+    );
   }
 });
 

@@ -78,6 +78,12 @@ describe('the example agent of the TypeScript SDK 0.24.0', () => {
 });
 
 test('the probe finds it ready', async () => {
-  const status = await probeAcpReadiness({ binaryPath: process.execPath, args: [AGENT], cwd, env: {}, timeoutMs: 60_000 });
+  const status = await probeAcpReadiness({
+    binaryPath: process.execPath,
+    args: [AGENT],
+    cwd,
+    env: {},
+    timeoutMs: 60_000,
+  });
   assert.deepEqual([status.ok, status.reason], [true, 'ok']);
 });

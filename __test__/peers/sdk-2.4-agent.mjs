@@ -28,7 +28,11 @@ const update = (ctx, update) =>
  */
 const say = (ctx, text) => update(ctx, { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } });
 
-/** What a prompt may name. @type {Record<string, (ctx: any, session: { cwd: string }, signal: AbortSignal) => Promise<unknown>>} */
+/**
+ * What a prompt may name.
+ *
+ * @type {Record<string, (ctx: any, session: { cwd: string }, signal: AbortSignal) => Promise<unknown>>}
+ */
 const ACTS = {
   async permission(ctx) {
     const toolCall = { toolCallId: 'call-1', title: 'Remove the build folder', kind: 'delete', status: 'pending' };

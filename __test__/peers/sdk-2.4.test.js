@@ -12,7 +12,8 @@ const { AcpClient, AcpError, probeAcpReadiness } = require('../..');
 
 const AGENT = path.join(__dirname, 'sdk-2.4-agent.mjs');
 const cwd = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), 'acp-peer-'));
-const launch = (options = {}) => AcpClient.launch({ command: process.execPath, args: [AGENT], cwd, env: {}, ...options });
+const launch = (options = {}) =>
+  AcpClient.launch({ command: process.execPath, args: [AGENT], cwd, env: {}, ...options });
 
 after(() => fs.rmSync(cwd, { recursive: true, force: true }));
 
@@ -79,12 +80,15 @@ describe('an agent on the TypeScript SDK 2.4', () => {
 
   test('fails a turn with its own error, beside which the code stays stable', async () => {
     const session = await client.newSession();
-    await assert.rejects(async () => session.prompt('fail'), (error) => {
-      assert.ok(error instanceof AcpError);
-      assert.equal(error.rpc?.code, -32603);
-      assert.equal(error.phase, 'prompt');
-      return true;
-    });
+    await assert.rejects(
+      async () => session.prompt('fail'),
+      (error) => {
+        assert.ok(error instanceof AcpError);
+        assert.equal(error.rpc?.code, -32603);
+        assert.equal(error.phase, 'prompt');
+        return true;
+      },
+    );
   });
 
   test('answers an extension method it does not know with an error', async () => {
@@ -97,13 +101,21 @@ describe('an agent on the TypeScript SDK 2.4', () => {
 
   test('keeps sessions apart that run at the same time', async () => {
     const sessions = await Promise.all([client.newSession(), client.newSession(), client.newSession()]);
-    const answers = await Promise.all(sessions.map((session, index) => session.prompt(`answer ${index} `.repeat(50)).text()));
+    const answers = await Promise.all(
+      sessions.map((session, index) => session.prompt(`answer ${index} `.repeat(50)).text()),
+    );
     answers.forEach((answer, index) => assert.equal(answer, `answer ${index} `.repeat(50)));
   });
 });
 
 test('the probe finds it ready', async () => {
-  const status = await probeAcpReadiness({ binaryPath: process.execPath, args: [AGENT], cwd, env: {}, timeoutMs: 60_000 });
+  const status = await probeAcpReadiness({
+    binaryPath: process.execPath,
+    args: [AGENT],
+    cwd,
+    env: {},
+    timeoutMs: 60_000,
+  });
   assert.deepEqual([status.ok, status.reason, status.protocolVersion], [true, 'ok', 1]);
 });
 

@@ -7,7 +7,7 @@ const { HELLO } = require('../model/steer.js');
 /** @type {import('./index.js').Check} */
 module.exports = {
   id: 'cancel-stream',
-  title: 'A turn cancelled in mid-stream ends, and the session takes the next prompt.',
+  title: 'A turn cancelled in mid-stream ends, and the session takes the next prompt, unless the end had to be forced.',
   async run(test) {
     const { session } = await test.open();
     const turn = session.prompt(test.say('slow'));
@@ -27,10 +27,18 @@ module.exports = {
     const seconds = ((performance.now() - at) / 1000).toFixed(1);
     test.facts = { state, stopReason, seconds: Number(seconds) };
     if (stopReason !== 'cancelled') return fail(`ended with ${stopReason} after ${seconds} s`);
-    const how = state === 'cancelled' ? '' : `${state} after ${seconds} s`;
+    if (state === 'forced') {
+      // The agent may still be at work on it: the session must say so at once.
+      const refused = Promise.resolve(session.prompt(test.say('hello'))).then(
+        () => false,
+        () => true,
+      );
+      const note = `forced after ${seconds} s`;
+      return (await test.within(refused, 'the next prompt')) ? ok(note) : fail(`${note}, yet the next prompt went on`);
+    }
     const next = await test.within(session.prompt(test.say('hello')), 'the next turn');
     const wanted = test.row.usesModel === false ? test.say('hello') : HELLO;
-    if (!next.text.includes(wanted)) return fail(`${how} the next answer was ${JSON.stringify(next.text.slice(0, 80))}`);
-    return ok(how);
+    if (!next.text.includes(wanted)) return fail(`the next answer was ${JSON.stringify(next.text.slice(0, 80))}`);
+    return ok();
   },
 };

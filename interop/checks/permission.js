@@ -21,7 +21,8 @@ function permissionCheck(tool, decision) {
       const done = test.exists(tool);
       test.facts = { stopReason, asked: test.permissions.length, tool: called?.call };
       if (!called) return notApplicable('offers the model no such tool');
-      if (test.permissions.length === 0) return notApplicable(done ? 'executes without asking' : 'neither asks nor executes');
+      if (test.permissions.length === 0)
+        return notApplicable(done ? 'executes without asking' : 'neither asks nor executes');
       if (done === denied) return fail(denied ? 'executed although denied' : 'not executed although allowed');
       const times = test.permissions.length === 1 ? '' : `asked ${test.permissions.length} times`;
       return ok([times, stopReason === 'end_turn' ? '' : `ends with ${stopReason}`].filter(Boolean).join(', '));

@@ -33,8 +33,8 @@ function document(rows, checks, clientName) {
     missing.length > 0 ? `Not run: ${missing.join(', ')}.` : '',
     '## What each check asks',
     checks.map(({ id, title }) => `- \`${id}\`: ${title}`).join('\n'),
-    'After every check, closed or cut short, no process of the agent may be left: they are looked for by a mark in their ' +
-      'environment, their command line and their working directory. `+n` says how many were.',
+    'After every check, closed or cut short, no process of the agent may be left: they are looked for by a mark ' +
+      'in their environment, their command line and their working directory. `+n` says how many were.',
     '## Agents',
     ...ran.map(([row, result]) => section(row, result)),
   ];
@@ -43,13 +43,15 @@ function document(rows, checks, clientName) {
 
 /** @param {[AgentRow, AgentResult][]} ran */
 function intro(ran) {
-  const runs = new Set(ran.map(([, { run, client }]) => {
-    const what = `${client.name} ${client.version}`;
-    return `- ${what} on ${run.system}, ${run.cores} cores, Node ${run.node}, in ${run.network}, ${run.date}`;
-  }));
+  const runs = new Set(
+    ran.map(([, { run, client }]) => {
+      const what = `${client.name} ${client.version}`;
+      return `- ${what} on ${run.system}, ${run.cores} cores, Node ${run.node}, in ${run.network}, ${run.date}`;
+    }),
+  );
   return (
-    'Each agent is the real one, installed from its registry, with a scratch HOME, and a fake model server on loopback in ' +
-    `place of its provider.\n\n${[...runs].join('\n')}`
+    'Each agent is the real one, installed from its registry, with a scratch HOME, and a fake model server on loopback ' +
+    `in place of its provider.\n\n${[...runs].join('\n')}`
   );
 }
 
@@ -90,7 +92,10 @@ function section(row, result) {
   const { protocolVersion, agent } = /** @type {any} */ (result.checks.ask?.facts ?? {});
   const names = result.packages.map((name) => `\`${name}\``).join(', ');
   const says = [agent && `says it is ${agent}`, protocolVersion && `protocol version ${protocolVersion}`];
-  const lines = [`### ${row.id}`, `${row.title}. Packages: ${names}. ${capital(says.filter(Boolean).join(', '))}`.trim()];
+  const lines = [
+    `### ${row.id}`,
+    `${row.title}. Packages: ${names}. ${capital(says.filter(Boolean).join(', '))}`.trim(),
+  ];
   const faults = row.faults.map((fault) => `- ${fault.agent} → ${fault.runtime}`);
   if (faults.length > 0) lines.push(faults.join('\n'));
   const notes = Object.entries(result.checks)

@@ -47,7 +47,14 @@ function install(row) {
     run('npm', ['install', '--prefix', dir, '--no-audit', '--no-fund', '--loglevel=error', ...row.install.npm]);
   } else {
     run(findPython(row.install.python ?? '>=3.10'), ['-m', 'venv', path.join(dir, 'venv')]);
-    run(path.join(bin, 'python'), ['-m', 'pip', 'install', '-q', '--disable-pip-version-check', ...row.install.pip ?? []]);
+    run(path.join(bin, 'python'), [
+      '-m',
+      'pip',
+      'install',
+      '-q',
+      '--disable-pip-version-check',
+      ...(row.install.pip ?? []),
+    ]);
   }
   fs.writeFileSync(path.join(dir, STAMP), JSON.stringify({ install: row.install, node: process.version }));
 }

@@ -41,7 +41,9 @@ function belongs(pid, command, mark) {
   if (read(`/proc/${pid}/environ`).includes(mark)) return 'environment';
   if (link(`/proc/${pid}/cwd`).includes(mark)) return 'folder';
   // "pid (name) state parent …"; the name may itself hold brackets.
-  const [state, parent] = read(`/proc/${pid}/stat`).replace(/^.*\) /s, '').split(' ');
+  const [state, parent] = read(`/proc/${pid}/stat`)
+    .replace(/^.*\) /s, '')
+    .split(' ');
   return state === 'Z' && Number(parent) === process.pid ? 'zombie' : undefined;
 }
 

@@ -86,7 +86,12 @@ function terminalTable(rows, results, checks) {
     if (result) lines.push([row.id, ...checks.map((check) => cell(row, check, result.checks[check]))]);
   }
   const widths = lines[0].map((_, column) => Math.max(...lines.map((line) => line[column].length)));
-  const text = lines.map((line) => line.map((each, column) => each.padEnd(widths[column])).join('  ').trimEnd());
+  const text = lines.map((line) =>
+    line
+      .map((each, column) => each.padEnd(widths[column]))
+      .join('  ')
+      .trimEnd(),
+  );
   return `${text.join('\n')}\n\n+n: processes left behind   !: not what the agent's row expects`;
 }
 

@@ -32,7 +32,10 @@ function read(body, path) {
  * @param {import('./steer.js').Answer} answer
  */
 async function whole(body, answer) {
-  return part((await structured(body)) ?? (answer.kind === 'call' ? call(answer) : { text: await joined(answer) }), true);
+  return part(
+    (await structured(body)) ?? (answer.kind === 'call' ? call(answer) : { text: await joined(answer) }),
+    true,
+  );
 }
 
 /**

@@ -106,7 +106,11 @@ class FakeModel {
       entry.hungUp = entry.finishedAt === undefined;
     });
     if (stream) {
-      response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', connection: 'close' });
+      response.writeHead(200, {
+        'content-type': 'text/event-stream',
+        'cache-control': 'no-cache',
+        connection: 'close',
+      });
       await protocol.stream(body, answer, emitter(response));
       entry.finishedAt = Date.now();
       response.end();

@@ -7,7 +7,7 @@
  * |---|---|
  * | `STEER:shell` | one call of the agent's shell tool, which writes `interop-shell.txt` |
  * | `STEER:write` | one call of the agent's file tool, which writes `interop-write.txt` |
- * | `STEER:long`  | one call of the shell tool, which writes `interop-long.txt` and then runs on for {@link LONG_SECONDS} |
+ * | `STEER:long`  | one call of the shell tool, which writes `interop-long.txt` and then runs on |
  * | `STEER:stream` | {@link STREAM_PIECES} pieces of text, {@link STREAM_GAP_MS} apart |
  * | `STEER:slow`  | as many pieces of text as the server is set to, {@link SLOW_GAP_MS} apart |
  * | none          | {@link HELLO} |
