@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_hostile_name_does_not_shift_the_fields() {
-        let line = b"7 (a) S 1 (\n) R 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 2222 23\n";
+        let line = b"7 (a) S 1 (\n) R 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 2222 22 23\n";
         let entry = parse_stat(7, line).unwrap();
         assert_eq!((entry.parent, entry.session, entry.start, entry.zombie), (3, 5, 2222, false));
         assert!(parse_stat(7, b"7 (x) Z").is_none());
