@@ -1,0 +1,241 @@
+'use strict';
+
+const { AcpError } = require('../errors.js');
+const native = require('../native/index.js');
+const { whole } = require('../native/options.js');
+const { AcpSession } = require('./session.js');
+const { handlersOf, nativeOptions } = require('./launch-options.js');
+
+const REQUEST_TIMEOUT_MS = 60_000;
+const CANCEL_GRACE_MS = 10_000;
+/** Pages of a listing after which a cursor that leads nowhere is no longer followed. */
+const MAX_PAGES = 10_000;
+
+/** A launched agent and the connection to it. */
+class AcpClient {
+  /** @type {Set<AcpSession>} */
+  #sessions = new Set();
+  /** @type {Promise<any> | undefined} */
+  #closing;
+
+  /**
+   * @param {import('../native/client').Client} nativeClient
+   * @param {import('../../types/client').LaunchOptions} options
+   * @internal
+   */
+  constructor(nativeClient, options) {
+    /** @internal */
+    this.native = nativeClient;
+    /** @internal */
+    this.cwd = options.cwd;
+    /** @internal */
+    this.cancelGraceMs = whole(options.cancelGraceMs, 'cancelGraceMs') ?? CANCEL_GRACE_MS;
+    /** @internal */
+    this.requestTimeoutMs = whole(options.requestTimeoutMs, 'requestTimeoutMs') ?? REQUEST_TIMEOUT_MS;
+    /** Whether the agent has ended. @internal */
+    this.ended = false;
+    const { pid, protocolVersion, agentInfo, agentCapabilities, authMethods } = nativeClient.facts;
+    this.pid = pid;
+    this.protocolVersion = protocolVersion;
+    this.agentInfo = agentInfo ?? undefined;
+    this.agentCapabilities = agentCapabilities;
+    this.authMethods = authMethods;
+    this.closed = nativeClient.closed.then((exit) => {
+      this.#onEnd();
+      return exit;
+    });
+  }
+
+  /**
+   * @param {import('../../types/client').LaunchOptions} options
+   * @returns {Promise<AcpClient>}
+   */
+  static async launch(options) {
+    const nativeClient = await native.launch(nativeOptions(options), handlersOf(options));
+    const client = new AcpClient(nativeClient, options);
+    if (options.authenticate === true && client.authMethods.length > 0) {
+      const method = client.authMethods.find((/** @type {any} */ candidate) => candidate.type !== 'terminal');
+      try {
+        if (method !== undefined) await client.authenticate(method.id, { meta: { headless: true } });
+      } catch (error) {
+        await client.close();
+        throw error;
+      }
+    }
+    return client;
+  }
+
+  #onEnd() {
+    this.ended = true;
+    for (const session of [...this.#sessions]) session.onClientEnd();
+  }
+
+  /** @param {AcpSession} session @internal */
+  forget(session) {
+    this.#sessions.delete(session);
+  }
+
+  /** @param {import('../../types/client').NewSessionOptions} [options] */
+  newSession(options = {}) {
+    return this.#open('session/new', undefined, options);
+  }
+
+  /**
+   * @param {string} sessionId
+   * @param {import('../../types/client').LoadSessionOptions} [options]
+   */
+  loadSession(sessionId, options = {}) {
+    return this.#open('session/load', sessionId, options);
+  }
+
+  /**
+   * @param {string} sessionId
+   * @param {import('../../types/client').NewSessionOptions} [options]
+   */
+  resumeSession(sessionId, options = {}) {
+    return this.#open('session/resume', sessionId, options);
+  }
+
+  /**
+   * @param {string} sessionId
+   * @param {import('../../types/client').NewSessionOptions} [options]
+   */
+  forkSession(sessionId, options = {}) {
+    return this.#open('session/fork', sessionId, options);
+  }
+
+  /**
+   * @param {string} method
+   * @param {string | undefined} sessionId
+   * @param {import('../../types/client').NewSessionOptions} options
+   */
+  async #open(method, sessionId, options) {
+    options.signal?.aborted && (await Promise.reject(require('../native/abort.js').reasonOf(options.signal)));
+    const { systemPrompt } = options;
+    const cwd = options.cwd ?? this.cwd;
+    const request = {
+      cwd,
+      mcpServers: options.mcpServers ?? [],
+      additionalDirectories: options.additionalDirectories,
+      systemPrompt:
+        typeof systemPrompt === 'string' ? { mode: 'append', content: [{ type: 'text', text: systemPrompt }] } : systemPrompt,
+      _meta: options.meta,
+      timeoutMs: whole(options.timeoutMs, 'timeoutMs') ?? this.requestTimeoutMs,
+    };
+    const session = new AcpSession(this, cwd);
+    await session.open(method, sessionId, request);
+    if (this.ended) session.onClientEnd();
+    else this.#sessions.add(session);
+    return session;
+  }
+
+  /** @param {import('../../types/client').ListSessionsOptions} [options] */
+  async *listSessions(options = {}) {
+    const { cwd, archived, ...call } = options;
+    const seen = new Set();
+    let cursor;
+    for (let page = 0; page < MAX_PAGES; page++) {
+      /** @type {any} */
+      const params = {};
+      if (cwd !== undefined) params.cwd = cwd;
+      if (archived !== undefined) params.archived = archived;
+      if (cursor !== undefined) params.cursor = cursor;
+      /** @type {any} */
+      const result = await this.request('session/list', params, call);
+      if (result === null || typeof result !== 'object' || !Array.isArray(result.sessions)) {
+        throw new AcpError('malformed_response', 'the agent did not return a list of sessions', { phase: 'session' });
+      }
+      yield* result.sessions;
+      cursor = result.nextCursor ?? undefined;
+      // The cursor is the agent's own; one that comes back would never end.
+      if (cursor === undefined || seen.has(cursor)) return;
+      seen.add(cursor);
+    }
+  }
+
+  /**
+   * @param {string} sessionId
+   * @param {import('../../types/client').CallOptions} [options]
+   */
+  async deleteSession(sessionId, options) {
+    await this.#call('session/delete', { sessionId }, options, { closeSession: sessionId });
+  }
+
+  /**
+   * @param {string} methodId
+   * @param {import('../../types/client').CallOptions & { meta?: any }} [options]
+   */
+  async authenticate(methodId, options = {}) {
+    const method = this.authMethods.find((/** @type {any} */ candidate) => candidate.id === methodId);
+    if (method === undefined) throw new AcpError('invalid_argument', 'the agent does not advertise this method', { phase: 'authenticate' });
+    if (/** @type {any} */ (method).type === 'terminal') {
+      const text = 'a terminal method is run by a person in a terminal, not by a call';
+      throw new AcpError('invalid_argument', text, { phase: 'authenticate' });
+    }
+    const { meta, ...call } = options;
+    const params = meta === undefined ? { methodId } : { methodId, _meta: meta };
+    await this.#call('authenticate', params, call, { phase: 'authenticate' });
+  }
+
+  /** @param {import('../../types/client').CallOptions} [options] */
+  async logout(options) {
+    await this.#call('logout', {}, options, { phase: 'authenticate' });
+  }
+
+  /**
+   * @param {string} method
+   * @param {unknown} [params]
+   * @param {import('../../types/client').CallOptions} [options]
+   * @returns {Promise<any>}
+   */
+  request(method, params, options) {
+    return this.#call(method, params, options, {});
+  }
+
+  /**
+   * @param {string} method
+   * @param {unknown} params
+   * @param {import('../../types/client').CallOptions} [options]
+   * @param {{ phase?: string, closeSession?: string }} [more]
+   * @returns {Promise<any>}
+   */
+  async #call(method, params, options = {}, more = {}) {
+    const timeoutMs = whole(options.timeoutMs, 'timeoutMs') ?? this.requestTimeoutMs;
+    return this.native.call(method, params, { ...more, timeoutMs, signal: options.signal });
+  }
+
+  /**
+   * @param {string} method
+   * @param {unknown} [params]
+   */
+  notify(method, params) {
+    this.native.notify(method, params);
+  }
+
+  stderr() {
+    return this.native.stderr();
+  }
+
+  diagnostics() {
+    return this.native.diagnostics();
+  }
+
+  /** @param {{ graceMs?: number }} [options] */
+  close(options = {}) {
+    this.#closing ??= this.native.close({ graceMs: options.graceMs }).then((exit) => {
+      this.#onEnd();
+      return exit;
+    });
+    return this.#closing;
+  }
+
+  kill() {
+    this.native.kill();
+  }
+
+  async [Symbol.asyncDispose]() {
+    await this.close();
+  }
+}
+
+module.exports = { AcpClient };
