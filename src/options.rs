@@ -2,12 +2,17 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use acp_runtime::capabilities::Offers;
 use acp_runtime::client::{Authenticate, CloseOptions, HandshakeOptions, LaunchOptions, SessionRequest};
+use acp_runtime::connection::{NoServices, Services};
 use acp_runtime::process::{DEFAULT_STDERR_BYTES, Ladder, LaunchSpec, OwnerId};
+use acp_runtime::services::agent::{AgentServices, TerminalPolicy};
+use acp_runtime::services::fs::{DEFAULT_READ_MAX_BYTES, DEFAULT_WRITE_MAX_BYTES, FsPolicy};
 use acp_runtime::services::permission::Floor;
+use acp_runtime::services::terminal::TerminalLimits;
 use acp_runtime::session::TurnOptions;
 use serde::Deserialize;
 use serde_json::Value;
@@ -34,10 +39,8 @@ pub struct Launch {
     max_message_bytes: Option<usize>,
     /// Whether frames are wanted.
     pub wire: bool,
-    /// Ceiling of a read, in bytes.
-    pub read_max_bytes: Option<usize>,
-    /// Ceiling of a write, in bytes.
-    pub write_max_bytes: Option<usize>,
+    read_max_bytes: Option<usize>,
+    write_max_bytes: Option<usize>,
     /// Whether JavaScript wants to be asked before a write.
     pub ask_write: bool,
     /// Whether JavaScript wants to be asked before a command.
@@ -46,10 +49,8 @@ pub struct Launch {
     pub ask_permission: bool,
     /// Whether JavaScript answers extension requests.
     pub ask_extension: bool,
-    /// Ceiling of a terminal's output, in bytes.
-    pub terminal_output_bytes: Option<u64>,
-    /// Most terminals of a session.
-    pub max_terminals: Option<usize>,
+    terminal_output_bytes: Option<usize>,
+    max_terminals: Option<usize>,
 }
 
 #[derive(Clone, Copy, Default, Deserialize)]
@@ -75,7 +76,29 @@ impl Launch {
         spec.secrets = self.secrets;
         spec.stderr_bytes = self.stderr_bytes.unwrap_or(DEFAULT_STDERR_BYTES);
         spec.owner = owner;
+        let services = services(
+            FsPolicy {
+                read: self.offers.read_text_file,
+                write: self.offers.write_text_file,
+                read_max_bytes: self.read_max_bytes.unwrap_or(DEFAULT_READ_MAX_BYTES),
+                write_max_bytes: self.write_max_bytes.unwrap_or(DEFAULT_WRITE_MAX_BYTES),
+                ..FsPolicy::default()
+            },
+            self.offers.terminal.then(|| {
+                let default = TerminalLimits::default();
+                TerminalPolicy {
+                    // The commands of the agent get what the agent itself got.
+                    env: spec.env.clone(),
+                    limits: TerminalLimits {
+                        output_ceiling: self.terminal_output_bytes.unwrap_or(default.output_ceiling),
+                        max_terminals: self.max_terminals.unwrap_or(default.max_terminals),
+                    },
+                    ..TerminalPolicy::default()
+                }
+            }),
+        );
         let mut options = LaunchOptions::new(spec);
+        options.services = services;
         if let Some(info) = self.client_info {
             options.client_info = info;
         }
@@ -101,6 +124,10 @@ impl Launch {
         }
         options
     }
+}
+
+fn services(fs: FsPolicy, terminal: Option<TerminalPolicy>) -> Arc<dyn Services> {
+    if fs.read || fs.write || terminal.is_some() { Arc::new(AgentServices::new(fs, terminal)) } else { Arc::new(NoServices) }
 }
 
 /// Limits of a turn.

@@ -44,7 +44,7 @@ function binary(name, variable) {
     return override;
   }
   const target = process.env.CARGO_TARGET_DIR || path.join(ROOT, 'target');
-  const built = path.join(target, 'debug', name + SUFFIX);
+  const built = path.join(target, process.env.CARGO_BUILD_TARGET ?? '', 'debug', name + SUFFIX);
   const file = fs.existsSync(built) ? built : build(name, variable);
   found.set(name, file);
   return file;
