@@ -179,7 +179,7 @@ impl NativeClient {
             host.add_session(id, &outbox);
         }
         let view = if callbacks { ViewKind::Callbacks } else { ViewKind::Events };
-        let spec = SessionSpec { view, outbox: Some(Arc::clone(&outbox)) };
+        let spec = SessionSpec { view, outbox: Some(Arc::clone(&outbox)), cwd: None };
         let settle = settle(Arc::clone(&outbox), token);
         let settle: Reply = Box::new(move |outcome| {
             if let (Ok(raw), Some(host)) = (&outcome, &host)

@@ -2,12 +2,16 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use acp_runtime::capabilities::Offers;
 use acp_runtime::client::{Authenticate, CloseOptions, HandshakeOptions, LaunchOptions, SessionRequest};
 use acp_runtime::process::{DEFAULT_STDERR_BYTES, Ladder, LaunchSpec, OwnerId};
+use acp_runtime::services::agent::{AgentServices, TerminalPolicy};
+use acp_runtime::services::fs::{DEFAULT_READ_MAX_BYTES, DEFAULT_WRITE_MAX_BYTES, FsPolicy};
 use acp_runtime::services::permission::Floor;
+use acp_runtime::services::terminal::{LocalLauncher, TerminalLimits};
 use acp_runtime::session::TurnOptions;
 use serde::Deserialize;
 use serde_json::Value;
@@ -48,7 +52,7 @@ pub struct Launch {
     pub ask_extension: bool,
     /// Ceiling of a terminal's output, in bytes.
     pub terminal_output_bytes: Option<u64>,
-    /// Most terminals of a session.
+    /// Most terminals of a connection.
     pub max_terminals: Option<usize>,
 }
 
@@ -88,6 +92,30 @@ impl Launch {
             auth_terminal: self.offers.auth_terminal,
             rich_updates: self.offers.rich_updates,
         };
+        let fs = FsPolicy {
+            read: options.offers.read_text_file,
+            write: options.offers.write_text_file,
+            read_max_bytes: self.read_max_bytes.unwrap_or(DEFAULT_READ_MAX_BYTES),
+            write_max_bytes: self.write_max_bytes.unwrap_or(DEFAULT_WRITE_MAX_BYTES),
+            ..FsPolicy::default()
+        };
+        let default = TerminalLimits::default();
+        let limits = TerminalLimits {
+            output_ceiling: self
+                .terminal_output_bytes
+                .map_or(default.output_ceiling, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
+            max_terminals: self.max_terminals.unwrap_or(default.max_terminals),
+        };
+        // Commands get what the agent got.
+        let terminal = options.offers.terminal.then(|| TerminalPolicy {
+            env: options.spec.env.clone(),
+            limits,
+            launcher: Arc::new(LocalLauncher { owner }),
+            ..TerminalPolicy::default()
+        });
+        if fs.read || fs.write || terminal.is_some() {
+            options.services = Arc::new(AgentServices::new(fs, terminal));
+        }
         options.capabilities_meta = self.capabilities_meta;
         let default = HandshakeOptions::default();
         options.handshake = HandshakeOptions {
@@ -183,4 +211,3 @@ pub struct Probe {
     #[serde(default)]
     pub deep: bool,
 }
-
