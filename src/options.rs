@@ -7,12 +7,11 @@ use std::time::Duration;
 
 use acp_runtime::capabilities::Offers;
 use acp_runtime::client::{Authenticate, CloseOptions, HandshakeOptions, LaunchOptions, SessionRequest};
-use acp_runtime::connection::{NoServices, Services};
 use acp_runtime::process::{DEFAULT_STDERR_BYTES, Ladder, LaunchSpec, OwnerId};
 use acp_runtime::services::agent::{AgentServices, TerminalPolicy};
 use acp_runtime::services::fs::{DEFAULT_READ_MAX_BYTES, DEFAULT_WRITE_MAX_BYTES, FsPolicy};
 use acp_runtime::services::permission::Floor;
-use acp_runtime::services::terminal::TerminalLimits;
+use acp_runtime::services::terminal::{LocalLauncher, TerminalLimits};
 use acp_runtime::session::TurnOptions;
 use serde::Deserialize;
 use serde_json::Value;
@@ -39,8 +38,10 @@ pub struct Launch {
     max_message_bytes: Option<usize>,
     /// Whether frames are wanted.
     pub wire: bool,
-    read_max_bytes: Option<usize>,
-    write_max_bytes: Option<usize>,
+    /// Ceiling of a read, in bytes.
+    pub read_max_bytes: Option<usize>,
+    /// Ceiling of a write, in bytes.
+    pub write_max_bytes: Option<usize>,
     /// Whether JavaScript wants to be asked before a write.
     pub ask_write: bool,
     /// Whether JavaScript wants to be asked before a command.
@@ -49,8 +50,10 @@ pub struct Launch {
     pub ask_permission: bool,
     /// Whether JavaScript answers extension requests.
     pub ask_extension: bool,
-    terminal_output_bytes: Option<usize>,
-    max_terminals: Option<usize>,
+    /// Ceiling of a terminal's output, in bytes.
+    pub terminal_output_bytes: Option<u64>,
+    /// Most terminals of a connection.
+    pub max_terminals: Option<usize>,
 }
 
 #[derive(Clone, Copy, Default, Deserialize)]
@@ -76,29 +79,7 @@ impl Launch {
         spec.secrets = self.secrets;
         spec.stderr_bytes = self.stderr_bytes.unwrap_or(DEFAULT_STDERR_BYTES);
         spec.owner = owner;
-        let services = services(
-            FsPolicy {
-                read: self.offers.read_text_file,
-                write: self.offers.write_text_file,
-                read_max_bytes: self.read_max_bytes.unwrap_or(DEFAULT_READ_MAX_BYTES),
-                write_max_bytes: self.write_max_bytes.unwrap_or(DEFAULT_WRITE_MAX_BYTES),
-                ..FsPolicy::default()
-            },
-            self.offers.terminal.then(|| {
-                let default = TerminalLimits::default();
-                TerminalPolicy {
-                    // The commands of the agent get what the agent itself got.
-                    env: spec.env.clone(),
-                    limits: TerminalLimits {
-                        output_ceiling: self.terminal_output_bytes.unwrap_or(default.output_ceiling),
-                        max_terminals: self.max_terminals.unwrap_or(default.max_terminals),
-                    },
-                    ..TerminalPolicy::default()
-                }
-            }),
-        );
         let mut options = LaunchOptions::new(spec);
-        options.services = services;
         if let Some(info) = self.client_info {
             options.client_info = info;
         }
@@ -111,6 +92,30 @@ impl Launch {
             auth_terminal: self.offers.auth_terminal,
             rich_updates: self.offers.rich_updates,
         };
+        let fs = FsPolicy {
+            read: options.offers.read_text_file,
+            write: options.offers.write_text_file,
+            read_max_bytes: self.read_max_bytes.unwrap_or(DEFAULT_READ_MAX_BYTES),
+            write_max_bytes: self.write_max_bytes.unwrap_or(DEFAULT_WRITE_MAX_BYTES),
+            ..FsPolicy::default()
+        };
+        let default = TerminalLimits::default();
+        let limits = TerminalLimits {
+            output_ceiling: self
+                .terminal_output_bytes
+                .map_or(default.output_ceiling, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
+            max_terminals: self.max_terminals.unwrap_or(default.max_terminals),
+        };
+        // Commands get what the agent got.
+        let terminal = options.offers.terminal.then(|| TerminalPolicy {
+            env: options.spec.env.clone(),
+            limits,
+            launcher: Arc::new(LocalLauncher { owner }),
+            ..TerminalPolicy::default()
+        });
+        if fs.read || fs.write || terminal.is_some() {
+            options.services = Arc::new(AgentServices::new(fs, terminal));
+        }
         options.capabilities_meta = self.capabilities_meta;
         let default = HandshakeOptions::default();
         options.handshake = HandshakeOptions {
@@ -124,10 +129,6 @@ impl Launch {
         }
         options
     }
-}
-
-fn services(fs: FsPolicy, terminal: Option<TerminalPolicy>) -> Arc<dyn Services> {
-    if fs.read || fs.write || terminal.is_some() { Arc::new(AgentServices::new(fs, terminal)) } else { Arc::new(NoServices) }
 }
 
 /// Limits of a turn.
@@ -210,4 +211,3 @@ pub struct Probe {
     #[serde(default)]
     pub deep: bool,
 }
-

@@ -69,7 +69,7 @@ fn text_is_cleaned_for_the_host_and_ids_are_kept_for_the_agent() {
     let request = PermissionRequest::decode(&params).unwrap();
     let option = &request.options[0];
     assert!(!option.option_id.contains('\u{1b}') && option.wire_id == "o\u{1b}[31mk");
-    assert!(!option.name.contains(['\u{1b}', '\u{7}', '\r']) && option.name.len() <= 1024);
+    assert!(!option.name.contains(['\u{1b}', '\u{7}', '\r']) && option.name.encode_utf16().count() <= 1024);
 }
 
 #[test]

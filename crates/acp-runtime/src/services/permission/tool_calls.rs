@@ -4,9 +4,7 @@
 //! that a later message leaves out, sets to `null`, or empties (`rawInput: {}`, a blank title) keeps its earlier value:
 //! nothing can hide the command that somebody is asked to approve.
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
-
+use lru::LruCache;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -221,44 +219,45 @@ fn clean_value(value: Value) -> Value {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Entry {
     call: MergedToolCall,
     weight: usize,
-    touched: u64,
 }
 
 /// The tool calls of one session, bounded in number and in bytes.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct ToolCallTracker {
-    calls: HashMap<Arc<str>, Entry>,
-    /// Touches in order, stale ones included; what is stale is skipped when something has to go.
-    order: VecDeque<(u64, Arc<str>)>,
-    clock: u64,
+    calls: LruCache<String, Entry>,
     bytes: usize,
+}
+
+impl Default for ToolCallTracker {
+    fn default() -> Self {
+        // The bounds are kept here, together.
+        Self { calls: LruCache::unbounded(), bytes: 0 }
+    }
 }
 
 impl ToolCallTracker {
     /// Merges a message and returns the whole call.
     pub fn apply(&mut self, patch: &ToolCallPatch<'_>) -> &MergedToolCall {
-        self.clock += 1;
-        let key =
-            self.calls.get_key_value(patch.id()).map_or_else(|| Arc::from(patch.id()), |(key, _)| Arc::clone(key));
-        self.order.push_back((self.clock, Arc::clone(&key)));
-        let mut entry =
-            self.calls.remove(&key).unwrap_or(Entry { call: MergedToolCall::default(), weight: 0, touched: 0 });
-        self.bytes -= entry.weight;
+        let entry = self.calls.get_or_insert_mut_ref(patch.id(), Entry::default);
         entry.call.apply(patch);
-        entry.touched = self.clock;
-        entry.weight = entry.call.weight() + key.len();
-        self.bytes += entry.weight;
-        self.make_room(1);
-        &self.calls.entry(key).insert_entry(entry).into_mut().call
+        let weight = entry.call.weight() + patch.id().len();
+        let before = std::mem::replace(&mut entry.weight, weight);
+        self.bytes = self.bytes - before + weight;
+        // The call just touched is the last to go, and alone it is within the bounds.
+        while self.calls.len() > MAX_TOOL_CALLS || (self.bytes > MAX_TRACKED_BYTES && self.calls.len() > 1) {
+            let Some((_, entry)) = self.calls.pop_lru() else { break };
+            self.bytes -= entry.weight;
+        }
+        &self.calls.get_or_insert_ref(patch.id(), Entry::default).call
     }
 
     /// The call with this id, exactly as the agent sent it.
     pub fn get(&self, id: &str) -> Option<&MergedToolCall> {
-        self.calls.get(id).map(|entry| &entry.call)
+        self.calls.peek(id).map(|entry| &entry.call)
     }
 
     /// How many calls are remembered.
@@ -279,23 +278,5 @@ impl ToolCallTracker {
     /// Forgets everything: the session ended.
     pub fn clear(&mut self) {
         *self = Self::default();
-    }
-
-    fn make_room(&mut self, coming: usize) {
-        while self.calls.len() + coming > MAX_TOOL_CALLS || self.bytes > MAX_TRACKED_BYTES {
-            let Some((touched, key)) = self.order.pop_front() else { break };
-            if self.calls.get(&key).is_some_and(|entry| entry.touched == touched)
-                && let Some(entry) = self.calls.remove(&key)
-            {
-                self.bytes -= entry.weight;
-            }
-        }
-        // One call that is updated without end must not grow the order without end.
-        if self.order.len() > 2 * MAX_TOOL_CALLS {
-            let (calls, clock) = (&self.calls, self.clock);
-            self.order.retain(|(touched, key)| {
-                *touched == clock || calls.get(key).is_some_and(|entry| entry.touched == *touched)
-            });
-        }
     }
 }
