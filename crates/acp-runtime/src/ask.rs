@@ -159,18 +159,28 @@ pub async fn ask(options: AskOptions) -> AskOutcome {
 async fn converse(client: &Client, options: &AskOptions) -> AskOutcome {
     let session_id = match open(client, &options.session).await {
         Ok(session_id) => session_id,
-        Err(error) => return AskOutcome::failure(AskReason::CreateSessionFailed, error, None, None),
+        Err(mut error) => {
+            let details = error.details_mut();
+            details.stderr_tail = details.stderr_tail.take().or_else(|| said(client));
+            return AskOutcome::failure(AskReason::CreateSessionFailed, error, None, None);
+        }
     };
     let turn = TurnOptions { timeout: options.timeout, settle: options.settle, ..TurnOptions::default() };
     match prompt(client, &session_id, &options.prompt, turn).await {
-        Ok(outcome) => judge(outcome, options.recover_json, &client.facts().auth_method_ids()),
+        Ok(outcome) => {
+            let mut judged = judge(outcome, options.recover_json, &client.facts().auth_method_ids());
+            if let AskOutcome::Failure(failure) = &mut judged {
+                failure.error.stderr_tail = said(client);
+            }
+            judged
+        }
         Err(mut error) => {
             let timed_out = error.code() == ErrorCode::Timeout;
             if let (true, Some(limit)) = (timed_out, options.timeout) {
                 error.details_mut().message = format!("ACP prompt timed out after {}ms", limit.as_millis());
             }
             if error.details().stderr_tail.is_none() {
-                error.details_mut().stderr_tail = Some(client.stderr()).filter(|tail| !tail.trim().is_empty());
+                error.details_mut().stderr_tail = said(client);
             }
             AskOutcome::failure(if timed_out { AskReason::Timeout } else { AskReason::TurnFailed }, error, None, None)
         }
@@ -193,6 +203,11 @@ pub async fn prompt(client: &Client, session_id: &str, blocks: &RawValue, option
     let (sender, receiver) = oneshot::channel();
     client.prompt_with(session_id, blocks, options, Box::new(move |outcome| drop(sender.send(outcome))));
     receiver.await.map_err(|_| lost())?
+}
+
+/// What the agent wrote to stderr so far, if anything.
+fn said(client: &Client) -> Option<String> {
+    Some(client.stderr()).filter(|tail| !tail.trim().is_empty())
 }
 
 fn lost() -> Error {
