@@ -151,36 +151,27 @@ pub async fn ask(options: AskOptions) -> AskOutcome {
         Ok(client) => client,
         Err(error) => return AskOutcome::failure(AskReason::CreateSessionFailed, error, None, None),
     };
-    let outcome = converse(&client, &options).await;
+    let mut outcome = converse(&client, &options).await;
     client.close(options.close).await;
+    if let AskOutcome::Failure(failure) = &mut outcome {
+        // Only now is it whole: stderr is another pipe, and may lag behind the answer.
+        failure.error.stderr_tail = said(&client).or_else(|| failure.error.stderr_tail.take());
+    }
     outcome
 }
 
 async fn converse(client: &Client, options: &AskOptions) -> AskOutcome {
     let session_id = match open(client, &options.session).await {
         Ok(session_id) => session_id,
-        Err(mut error) => {
-            let details = error.details_mut();
-            details.stderr_tail = details.stderr_tail.take().or_else(|| said(client));
-            return AskOutcome::failure(AskReason::CreateSessionFailed, error, None, None);
-        }
+        Err(error) => return AskOutcome::failure(AskReason::CreateSessionFailed, error, None, None),
     };
     let turn = TurnOptions { timeout: options.timeout, settle: options.settle, ..TurnOptions::default() };
     match prompt(client, &session_id, &options.prompt, turn).await {
-        Ok(outcome) => {
-            let mut judged = judge(outcome, options.recover_json, &client.facts().auth_method_ids());
-            if let AskOutcome::Failure(failure) = &mut judged {
-                failure.error.stderr_tail = said(client);
-            }
-            judged
-        }
+        Ok(outcome) => judge(outcome, options.recover_json, &client.facts().auth_method_ids()),
         Err(mut error) => {
             let timed_out = error.code() == ErrorCode::Timeout;
             if let (true, Some(limit)) = (timed_out, options.timeout) {
                 error.details_mut().message = format!("ACP prompt timed out after {}ms", limit.as_millis());
-            }
-            if error.details().stderr_tail.is_none() {
-                error.details_mut().stderr_tail = said(client);
             }
             AskOutcome::failure(if timed_out { AskReason::Timeout } else { AskReason::TurnFailed }, error, None, None)
         }

@@ -71,7 +71,7 @@ impl State {
     pub(super) fn end(&mut self, facts: &Arc<EndFacts>, commands: &mut UnboundedReceiver<Command>) {
         self.fail_all(facts);
         // The reason first: whoever finds the inbox closed looks it up.
-        let _ = self.shared.end.send(Some(Arc::clone(facts)));
+        self.shared.end.send_replace(Some(Arc::clone(facts)));
         commands.close();
         while let Ok(command) = commands.try_recv() {
             match command {
@@ -128,7 +128,7 @@ impl Drop for State {
             stderr_tail: None,
         });
         self.fail_all(&facts);
-        let _ = self.shared.end.send(Some(facts));
+        self.shared.end.send_replace(Some(facts));
     }
 }
 

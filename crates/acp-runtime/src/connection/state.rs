@@ -101,6 +101,17 @@ impl State {
             self.on_chunk(&chunk, line);
             return;
         }
+        // Half of a surrogate pair would only be noticed where a string is read, too late for the rest of its line.
+        let surrogate = |escape: &[u8]| memchr::memmem::find(line.as_bytes(), escape).is_some();
+        if (surrogate(b"\\ud") || surrogate(b"\\uD"))
+            && let Some(repaired) = repair_lone_surrogates(line.as_bytes())
+            && let Ok(repaired) = String::from_utf8(repaired)
+        {
+            // Repaired text has no lone surrogates left, so this goes round once.
+            self.shared.diagnostics.repaired(1);
+            self.on_text(&repaired);
+            return;
+        }
         let head = &line.as_bytes()[..line.len().min(METHOD_WINDOW)];
         if memchr::memmem::find(head, b"\"session/update\"").is_some()
             && let Some((session_id, update)) = update::decode(line)
@@ -189,15 +200,6 @@ impl State {
     }
 
     fn on_noise(&mut self, noise: Noise, line: &str) {
-        if noise == Noise::NotJson
-            && let Some(repaired) = repair_lone_surrogates(line.as_bytes())
-            && let Ok(repaired) = String::from_utf8(repaired)
-        {
-            // Repaired text has no lone surrogates left, so this goes round once.
-            self.shared.diagnostics.repaired(1);
-            self.on_text(&repaired);
-            return;
-        }
         let redact = &self.options.redact;
         self.shared.diagnostics.noise(|| redact(&strip_control_sequences(cut_str(line, MAX_SAMPLED_BYTES))));
         tracing::debug!(target: "acp::wire", bytes = line.len(), ?noise, "skipped a line that is not JSON-RPC");

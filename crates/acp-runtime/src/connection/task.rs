@@ -67,16 +67,23 @@ pub(super) async fn run(transport: Transport, mut commands: UnboundedReceiver<Co
         let deadline = earliest(state.next_deadline(), ends.deadline.filter(|_| state.blocked.is_empty()));
         tokio::select! {
             command = commands.recv() => match command {
-                Some(command) => state.on_command(command),
+                Some(command) => {
+                    state.now = Instant::now();
+                    state.on_command(command);
+                }
                 None => break End::Abandoned,
             },
+            // Times are taken after the wait, never before it.
             read = read_some(&mut *reader, &mut lines), if may_read => ends.on_read(read, &state),
             written = write_some(writer.as_deref_mut(), &state.out[state.written..]), if has_output => {
                 on_written(&mut state, &mut writer, &mut ends, written);
             }
             () = space(state.blocked.first().map(|outbox| &**outbox)), if !state.blocked.is_empty() => state.on_space(),
-            Some(finished) = state.inbound.next(), if !state.inbound.is_empty() => state.on_answer(finished),
-            exit = &mut exited, if ends.exit.is_none() => ends.on_exit(exit, state.now),
+            Some(finished) = state.inbound.next(), if !state.inbound.is_empty() => {
+                state.now = Instant::now();
+                state.on_answer(finished);
+            }
+            exit = &mut exited, if ends.exit.is_none() => ends.on_exit(exit, Instant::now()),
             () = sleep_until(deadline.unwrap_or(state.now)), if deadline.is_some() => {
                 state.now = Instant::now();
                 state.on_timer();
@@ -101,7 +108,7 @@ impl Ends {
             Ok(0) | Err(_) => {
                 self.eof = true;
                 self.broken.get_or_insert("the agent closed its stdout");
-                self.wait(state.now + EXIT_WAIT);
+                self.wait(Instant::now() + EXIT_WAIT);
             }
             Ok(bytes) => {
                 state.shared.diagnostics.received_bytes(bytes as u64);
@@ -199,7 +206,7 @@ fn on_written(state: &mut State, writer: &mut Writer, ends: &mut Ends, written: 
             state.input_closed = true;
             state.out.clear();
             state.written = 0;
-            ends.on_broken_input(state.now);
+            ends.on_broken_input(Instant::now());
         }
     }
 }

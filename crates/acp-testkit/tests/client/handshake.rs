@@ -224,12 +224,14 @@ async fn a_launch_or_an_ask_that_is_dropped_leaves_nothing() {
     let noted = || Script::new().write_pid("{{args.0}}");
     let launch = Client::launch(stage.options(&noted().then(process::p05_never_answers())), Arc::new(DenyAll));
     let launch = tokio::spawn(launch);
-    crate::support::eventually("the agent", || stage.pids().len() == 1).await;
+    // The agent may run before its tree is known here.
+    let known = || acp_runtime::process::registry::active_count(stage.owner) == 1;
+    crate::support::eventually("the agent", || stage.pids().len() == 1 && known()).await;
     launch.abort();
     stage.empties().await;
     let silent = noted().ignore_eof().initialize().session_new("s1").prompt_begin();
     let ask = tokio::spawn(acp_runtime::ask::ask(stage.ask_options(&silent)));
-    crate::support::eventually("the second agent", || stage.pids().len() == 2).await;
+    crate::support::eventually("the second agent", || stage.pids().len() == 2 && known()).await;
     ask.abort();
     stage.empties().await;
 }

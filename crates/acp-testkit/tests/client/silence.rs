@@ -88,6 +88,22 @@ async fn s09_a_slow_host_is_not_a_silent_agent() {
     stage.end(client).await;
 }
 
+/// A connection that was idle for longer than any limit: the clocks of what comes next start then.
+#[tokio::test(flavor = "multi_thread")]
+async fn clocks_start_with_what_they_measure() {
+    let stage = Stage::new();
+    let script = prompted().expect("_x/call").respond("_x/call", json!({})).text("fine").prompt_end("end_turn");
+    let (client, listener) = opened(&stage, &script, Arc::new(DenyAll)).await;
+    let limit = Duration::from_secs(3);
+    tokio::time::sleep(limit + Duration::from_secs(1)).await;
+    let turn = TurnOptions { timeout: Some(limit), ..idle(limit) };
+    let turn = begin(&client, "s1", Some(&listener), turn);
+    let options = acp_runtime::connection::CallOptions::plain(Phase::Session).timeout(Some(limit));
+    client.connection().call("_x/call", None, options).await.unwrap();
+    assert_eq!(turn.await.unwrap().unwrap().text, "fine");
+    stage.end(client).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_turn_that_takes_too_long_in_all_is_given_up_with_its_text() {
     let stage = Stage::new();

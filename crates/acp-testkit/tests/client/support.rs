@@ -17,7 +17,7 @@ use acp_testkit::{Script, cases};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tempfile::TempDir;
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 /// Longer than anything takes on a busy machine: it bounds a failing test and measures nothing.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -169,16 +169,27 @@ pub struct Listener {
 
 impl Listener {
     pub fn new() -> Arc<Self> {
-        Self::with(Limits::default(), true)
+        let wake = Arc::new(Notify::new());
+        let listener = Self::with(Limits::default(), Some(Arc::clone(&wake)));
+        let weak = Arc::downgrade(&listener);
+        tokio::spawn(async move {
+            loop {
+                wake.notified().await;
+                let Some(listener) = weak.upgrade() else { return };
+                listener.take();
+            }
+        });
+        listener
     }
 
     /// A host that takes nothing before it is told to.
     pub fn slow(limits: Limits) -> Arc<Self> {
-        Self::with(limits, false)
+        Self::with(limits, None)
     }
 
-    fn with(limits: Limits, eager: bool) -> Arc<Self> {
-        let outbox = Outbox::new(limits, Arc::new(|| {}));
+    fn with(limits: Limits, wake: Option<Arc<Notify>>) -> Arc<Self> {
+        let eager = wake.is_some();
+        let outbox = Outbox::new(limits, Arc::new(move || wake.iter().for_each(|wake| wake.notify_one())));
         let reader = Mutex::new(Reader::new(Arc::clone(&outbox)));
         Arc::new(Self { outbox, reader, heard: Mutex::default(), eager })
     }
