@@ -151,8 +151,12 @@ pub async fn ask(options: AskOptions) -> AskOutcome {
         Ok(client) => client,
         Err(error) => return AskOutcome::failure(AskReason::CreateSessionFailed, error, None, None),
     };
-    let outcome = converse(&client, &options).await;
+    let mut outcome = converse(&client, &options).await;
     client.close(options.close).await;
+    if let AskOutcome::Failure(failure) = &mut outcome {
+        // Only now is it whole: stderr is another pipe, and may lag behind the answer.
+        failure.error.stderr_tail = said(&client).or_else(|| failure.error.stderr_tail.take());
+    }
     outcome
 }
 
@@ -168,9 +172,6 @@ async fn converse(client: &Client, options: &AskOptions) -> AskOutcome {
             let timed_out = error.code() == ErrorCode::Timeout;
             if let (true, Some(limit)) = (timed_out, options.timeout) {
                 error.details_mut().message = format!("ACP prompt timed out after {}ms", limit.as_millis());
-            }
-            if error.details().stderr_tail.is_none() {
-                error.details_mut().stderr_tail = Some(client.stderr()).filter(|tail| !tail.trim().is_empty());
             }
             AskOutcome::failure(if timed_out { AskReason::Timeout } else { AskReason::TurnFailed }, error, None, None)
         }
@@ -193,6 +194,11 @@ pub async fn prompt(client: &Client, session_id: &str, blocks: &RawValue, option
     let (sender, receiver) = oneshot::channel();
     client.prompt_with(session_id, blocks, options, Box::new(move |outcome| drop(sender.send(outcome))));
     receiver.await.map_err(|_| lost())?
+}
+
+/// What the agent wrote to stderr so far, if anything.
+fn said(client: &Client) -> Option<String> {
+    Some(client.stderr()).filter(|tail| !tail.trim().is_empty())
 }
 
 fn lost() -> Error {

@@ -121,7 +121,8 @@ async fn open_session(client: &Client, cwd: String, limit: Duration) -> Result<(
 fn failed(details: Details, command: &str, facts: Option<AgentFacts>, elapsed_ms: u64) -> ProbeStatus {
     let reason = match details.code {
         ErrorCode::MissingBinary => ProbeReason::MissingBinary,
-        ErrorCode::HandshakeTimeout => ProbeReason::HandshakeTimeout,
+        // A deep probe's session counts as part of the handshake.
+        ErrorCode::HandshakeTimeout | ErrorCode::Timeout => ProbeReason::HandshakeTimeout,
         ErrorCode::IncompatibleProtocol => ProbeReason::IncompatibleProtocol,
         ErrorCode::AuthRequired => ProbeReason::Unauthenticated,
         _ => ProbeReason::SpawnError,

@@ -5,6 +5,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 
+use crate::wire::redacted::redact_json_text;
+
 /// The longest part of a frame that a tap sees, in bytes.
 pub const MAX_FRAME_BYTES: usize = 64 * 1024;
 
@@ -39,22 +41,22 @@ pub type Tap = Arc<dyn Fn(TracedFrame) + Send + Sync>;
 pub fn show(tap: &Tap, redact: &dyn Fn(&str) -> String, direction: Direction, line: &[u8]) {
     let text = String::from_utf8_lossy(line);
     // Redacted before the cut, so that no secret is cut in half.
-    let redacted = redact(text.trim_end_matches(['\n', '\r']));
+    let redacted = redact_json_text(text.trim_end_matches(['\n', '\r']), redact);
     let truncated = redacted.len() > MAX_FRAME_BYTES;
     let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis());
     tap(TracedFrame {
         time: u64::try_from(time).unwrap_or(u64::MAX),
         direction,
-        frame: cut(redacted, MAX_FRAME_BYTES),
+        frame: cut_str(&redacted, MAX_FRAME_BYTES).to_owned(),
         truncated,
     });
 }
 
-fn cut(mut text: String, max: usize) -> String {
+/// At most `max` bytes of a text, cut at a character.
+pub(crate) fn cut_str(text: &str, max: usize) -> &str {
     let mut end = text.len().min(max);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    text.truncate(end);
-    text
+    &text[..end]
 }

@@ -139,7 +139,7 @@ pub(super) async fn run(
     let call = connection.call("initialize", Some(params), CallOptions::plain(Phase::Initialize));
     let result = tokio::select! {
         result = call => result.map_err(version_refused)?,
-        limit = too_late(connection, tree, &options.handshake) => return Err(timed_out(connection, tree, limit)),
+        limit = too_late(connection, tree, &options.handshake) => return Err(timed_out(connection, tree, limit, &options.spec.command)),
     };
     let facts = AgentFacts::read(&result)?;
     connection.set_facts(facts.capabilities.clone(), Value::Array(facts.auth_methods.clone()));
@@ -183,7 +183,7 @@ async fn too_late(connection: &Connection, tree: &Arc<ProcessTree>, options: &Ha
     }
 }
 
-fn timed_out(connection: &Connection, tree: &Arc<ProcessTree>, limit: Duration) -> Error {
+fn timed_out(connection: &Connection, tree: &Arc<ProcessTree>, limit: Duration, command: &str) -> Error {
     let diagnostics = connection.diagnostics();
     let heard = if !diagnostics.heard_anything() {
         "no bytes received on stdout".to_owned()
@@ -199,10 +199,10 @@ fn timed_out(connection: &Connection, tree: &Arc<ProcessTree>, limit: Duration) 
     let timeout_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
     let mut error = Error::new(
         ErrorCode::HandshakeTimeout,
-        format!("ACP initialize handshake timed out after {timeout_ms}ms ({heard}{stderr})"),
+        format!("ACP initialize handshake timed out after {timeout_ms}ms ({heard}{stderr}; command: {command})"),
     )
     .in_phase(Phase::Initialize)
-    .with_extra(json!({ "timeoutMs": timeout_ms, "heard": heard }));
+    .with_extra(json!({ "timeoutMs": timeout_ms, "heard": heard, "command": command }));
     error.details_mut().stderr_tail = (!tail.trim().is_empty()).then_some(tail);
     error
 }

@@ -3,6 +3,7 @@
 mod handshake;
 mod process;
 mod requests;
+mod secrets;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,9 +15,10 @@ use tokio::sync::OnceCell;
 
 pub use handshake::{AgentFacts, Authenticate, HandshakeOptions};
 pub use requests::SessionRequest;
+use secrets::Secrets;
 
 use crate::capabilities::Offers;
-use crate::connection::{CallOptions, Connection, NoServices, Options, Redact, Services, Transport};
+use crate::connection::{CallOptions, Connection, NoServices, Options, Services, Transport};
 use crate::diagnostics;
 use crate::error::{Error, ErrorCode, ExitFacts, Phase, Result};
 use crate::pending::{Effect, Reply};
@@ -24,7 +26,6 @@ use crate::port::Host;
 use crate::process::{Ladder, LaunchSpec, ProcessTree, spawn};
 use crate::services::permission::Floor;
 use crate::session::{SessionSpec, TurnOptions, TurnReply};
-use crate::text::redact::Redactor;
 use crate::trace::Tap;
 use crate::wire::DEFAULT_MAX_LINE_BYTES;
 
@@ -115,6 +116,7 @@ struct Inner {
     tree: Arc<ProcessTree>,
     facts: AgentFacts,
     ended: Arc<OnceCell<ExitInfo>>,
+    secrets: Arc<Secrets>,
 }
 
 /// One agent. Cheap to clone; when the last clone is dropped without [`Client::close`], the whole tree is killed.
@@ -134,7 +136,8 @@ impl Client {
         host: Arc<dyn Host>,
         started: impl FnOnce(&Arc<ProcessTree>),
     ) -> Result<Self> {
-        let redact = redactor(&options.spec);
+        let secrets = Arc::new(Secrets::new(&options.spec.secrets));
+        let redact = secrets.redact();
         let mut spec = options.spec.clone();
         spec.redact = Some(Arc::clone(&redact));
         let spawned = spawn(&spec).map_err(|e| e.in_phase(Phase::Spawn))?;
@@ -159,7 +162,7 @@ impl Client {
         );
         match handshake::run(&connection, &tree, &options).await {
             Ok(facts) => {
-                let inner = Inner { connection, tree, facts, ended: Arc::new(OnceCell::new()) };
+                let inner = Inner { connection, tree, facts, ended: Arc::new(OnceCell::new()), secrets };
                 let client = Self(Arc::new(inner));
                 client.sweep_after_end();
                 Ok(client)
@@ -230,6 +233,7 @@ impl Client {
         reply: Reply,
     ) -> u64 {
         spec.cwd = Some(request.cwd.clone().into());
+        self.0.secrets.add(request.secrets());
         let params = match request.params(method, id, &self.0.facts.capabilities) {
             Ok(params) => params,
             Err(error) => {
@@ -304,8 +308,3 @@ async fn finish(tree: &ProcessTree, ladder: Ladder) -> ExitInfo {
     ExitInfo { exit: report.exit, survivors: report.survivors }
 }
 
-/// Masks the secrets that the host named, and whatever looks like one.
-fn redactor(spec: &LaunchSpec) -> Redact {
-    let redactor = Redactor::new(&spec.secrets);
-    Arc::new(move |text: &str| redactor.redact(text).into_owned())
-}

@@ -11,6 +11,9 @@ use crate::capabilities::{AgentCapabilities, Gate};
 use crate::error::{Error, ErrorCode, Result};
 use crate::wire::encode;
 
+/// The shortest value of an MCP server's environment that counts as a secret, in bytes.
+const MIN_ENV_SECRET_BYTES: usize = 8;
+
 /// What a session is opened with.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -35,6 +38,24 @@ impl SessionRequest {
     /// A session in `cwd` and nothing else.
     pub fn new(cwd: impl Into<String>) -> Self {
         Self { cwd: cwd.into(), ..Self::default() }
+    }
+
+    /// What is secret in it: the environment and the headers of its MCP servers (field case F04).
+    pub(super) fn secrets(&self) -> Vec<String> {
+        let values = |list: &Value| -> Vec<String> {
+            list.as_array().into_iter().flatten().filter_map(|pair| pair["value"].as_str().map(str::to_owned)).collect()
+        };
+        let mut secrets = Vec::new();
+        for server in &self.mcp_servers {
+            // Short ones are settings (`true`, `1`, `debug`): masked everywhere they would only make logs unreadable.
+            secrets.extend(values(&server["env"]).into_iter().filter(|value| value.len() >= MIN_ENV_SECRET_BYTES));
+            for header in values(&server["headers"]) {
+                // The credential alone, without its scheme.
+                secrets.extend(header.split_once(' ').map(|(_, credential)| credential.to_owned()));
+                secrets.push(header);
+            }
+        }
+        secrets
     }
 
     /// The parameters of `method`, for an agent with these capabilities.

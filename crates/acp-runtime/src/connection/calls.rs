@@ -27,12 +27,17 @@ impl State {
             Command::Call { id, method, params, options, reply } => {
                 let CallOptions { phase, timeout, effect, register } = options;
                 if let Some((session_id, spec, replaying)) = register {
+                    if self.sessions.get_mut(&session_id).is_some_and(|session| session.turn.is_some()) {
+                        let why = "the session is open and runs a turn";
+                        reply(Err(Error::new(ErrorCode::TurnInProgress, why).in_phase(phase)));
+                        return;
+                    }
                     self.announce_session(&session_id, &spec);
                     let mut session = Session::new(session_id, &spec);
                     if replaying {
                         session.set_replaying(true);
                     }
-                    self.sessions.insert(session);
+                    self.add_session(session);
                 }
                 let deadline = timeout.map(|t| self.now + t);
                 let reply = Some(reply);
@@ -109,6 +114,11 @@ impl State {
 
     fn abandon(&mut self, call: u64, error: Error) {
         if let Some(reply) = self.pending.abandon(call) {
+            // A session that nobody waits for any more is not kept for a late response.
+            if let Some(Effect::SessionReady(session_id)) = self.pending.get_mut(call).map(|c| &c.effect) {
+                let session_id = session_id.clone();
+                self.drop_session(&session_id);
+            }
             reply(Err(error));
             if let Ok(params) = encode::raw(&json!({ "requestId": call })) {
                 self.write(|out| encode::notification(out, "$/cancel_request", Some(&params)));
@@ -125,11 +135,29 @@ impl State {
     fn drop_session(&mut self, session_id: &str) {
         self.cancel_permissions(session_id);
         self.options.services.session_closed(session_id);
-        if let Some(mut session) = self.sessions.remove(session_id)
-            && let Some(turn) = session.end_turn(CallsClosed::Cancelled)
-        {
+        if let Some(session) = self.sessions.remove(session_id) {
+            self.retire(session, "the session was closed");
+        }
+    }
+
+    /// A new session. An agent that names one twice takes it away from whoever had it.
+    fn add_session(&mut self, session: Session) {
+        if let Some(old) = self.sessions.insert(session) {
+            self.retire(old, "the agent gave the session's id away");
+        }
+    }
+
+    fn retire(&mut self, mut session: Session, why: &str) {
+        if let Some(turn) = session.end_turn(CallsClosed::Cancelled) {
             session.publish();
-            turn.fail(prompt_error(ErrorCode::SessionUnusable, "the session was closed"));
+            turn.fail(sent(prompt_error(ErrorCode::SessionUnusable, why)));
+        }
+        self.answer_cancels(&session.id, CancelState::Forced);
+    }
+
+    fn answer_cancels(&mut self, session_id: &str, state: CancelState) {
+        for (_, done) in self.cancels.extract_if(.., |(id, _)| id == session_id) {
+            let _ = done.send(state);
         }
     }
 
@@ -154,7 +182,7 @@ impl State {
             Effect::OpenSession(spec) => match result.and_then(|raw| session_id_of(&raw).map(|id| (raw, id))) {
                 Ok((raw, session_id)) => {
                     self.announce_session(&session_id, &spec);
-                    self.sessions.insert(Session::new(session_id.clone(), &spec));
+                    self.add_session(Session::new(session_id.clone(), &spec));
                     // The host hears of the session before its first update.
                     waiting.answer(Ok(raw));
                     self.replay_early(&session_id);
@@ -228,9 +256,7 @@ impl State {
         let cancelled = session.turn.as_ref().is_some_and(Turn::cancel_requested);
         let turn = session.end_turn(if cancelled { CallsClosed::Cancelled } else { CallsClosed::TurnEnded })?;
         session.publish();
-        for (_, done) in self.cancels.extract_if(.., |(id, _)| id == session_id) {
-            let _ = done.send(state);
-        }
+        self.answer_cancels(session_id, state);
         Some(turn)
     }
 
@@ -240,11 +266,11 @@ impl State {
             let method = self.pending.get_mut(call).map(|c| c.method.clone()).unwrap_or_default();
             self.abandon(call, Error::new(ErrorCode::Timeout, format!("{method} was not answered in time")));
         }
-        let now = self.now;
+        let (now, heard) = (self.now, self.blocked.is_empty());
         let due: Vec<_> = self
             .sessions
             .iter_mut()
-            .filter_map(|s| s.turn.as_ref().and_then(|t| Some((s.id.clone(), t.call, t.due(now)?, t.cancel_requested()))))
+            .filter_map(|s| s.turn.as_ref().and_then(|t| Some((s.id.clone(), t.call, t.due(now, heard)?, t.cancel_requested()))))
             .collect();
         for (session_id, call, due, cancel_sent) in due {
             if due == Due::Settled {
@@ -277,7 +303,8 @@ impl State {
 
     /// When [`State::on_timer`] is next needed.
     pub(super) fn next_deadline(&mut self) -> Option<Instant> {
-        let turns = self.sessions.iter_mut().filter_map(|s| s.turn.as_ref().and_then(Turn::next_deadline)).min();
+        let heard = self.blocked.is_empty();
+        let turns = self.sessions.iter_mut().filter_map(|s| s.turn.as_ref().and_then(|t| t.next_deadline(heard))).min();
         [turns, self.pending.next_deadline(), self.winding.as_ref().map(|w| w.deadline)].into_iter().flatten().min()
     }
 
@@ -330,7 +357,7 @@ fn session_id_of(raw: &RawValue) -> Result<String> {
     Ok(new.session_id)
 }
 
-fn stop_reason_of(raw: &RawValue) -> Option<String> {
+pub(super) fn stop_reason_of(raw: &RawValue) -> Option<String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct PromptResult {

@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use super::calls::stop_reason_of;
+use super::inbound::guard;
 use super::state::State;
-use super::{CancelState, EndFacts};
+use super::{CancelState, Command, EndFacts};
 use crate::bridge::CallsClosed;
-use crate::error::{Error, ErrorCode, ExitFacts};
+use crate::error::{Error, ErrorCode, ExitFacts, Phase};
 
 /// Why the task stopped.
 pub(super) enum End {
@@ -21,7 +25,7 @@ pub(super) enum End {
 
 impl State {
     /// The facts of an end, before anything is failed with them.
-    pub(super) fn facts(&self, end: End, stderr_tail: Option<String>) -> EndFacts {
+    pub(super) fn facts(&mut self, end: End, stderr_tail: Option<String>) -> EndFacts {
         let stderr_tail = stderr_tail.filter(|tail| !tail.trim().is_empty());
         match end {
             End::Exited(exit) => EndFacts {
@@ -51,10 +55,10 @@ impl State {
         }
     }
 
-    fn exit_message(&self, exit: &ExitFacts, stderr_tail: Option<&str>) -> String {
-        let mut pending = self.pending.methods();
-        if self.pending.len() > pending.len() {
-            pending.push("session/prompt");
+    fn exit_message(&mut self, exit: &ExitFacts, stderr_tail: Option<&str>) -> String {
+        let mut pending: Vec<_> = self.pending.methods().into_iter().map(str::to_owned).collect();
+        if self.sessions.iter_mut().any(|session| session.turn.is_some()) {
+            pending.push("session/prompt".to_owned());
         }
         pending.sort_unstable();
         pending.dedup();
@@ -63,14 +67,38 @@ impl State {
         format!("ACP agent exited ({exit}){waiting}{silent}{}", last_line(stderr_tail))
     }
 
+    /// Ends the connection for everyone: who waits, who asked just now, and who comes later.
+    pub(super) fn end(&mut self, facts: &Arc<EndFacts>, commands: &mut UnboundedReceiver<Command>) {
+        self.fail_all(facts);
+        // The reason first: whoever finds the inbox closed looks it up.
+        self.shared.end.send_replace(Some(Arc::clone(facts)));
+        commands.close();
+        while let Ok(command) = commands.try_recv() {
+            match command {
+                Command::Call { options, reply, .. } => reply(Err(facts.error().in_phase(options.phase))),
+                Command::Prompt { reply, .. } => reply(Err(facts.error().in_phase(Phase::Prompt))),
+                Command::Cancel { done, .. } => drop(done.send(CancelState::Idle)),
+                Command::Wind { done, .. } => drop(done.send(())),
+                Command::Notify { .. } | Command::Abandon { .. } | Command::DropSession { .. } | Command::Stop { .. } => {}
+            }
+        }
+        let exit = facts.exit.clone().unwrap_or_default();
+        let _ = guard(|| self.host.closed(&exit));
+    }
+
     /// Fails everything that waits. Nobody is left hanging, nobody is told twice.
-    pub(super) fn fail_all(&mut self, facts: &Arc<EndFacts>) {
+    fn fail_all(&mut self, facts: &Arc<EndFacts>) {
         self.publish_all();
         for session_id in self.sessions.ids() {
             let Some(session) = self.sessions.get_mut(&session_id) else { continue };
-            if let Some(turn) = session.end_turn(CallsClosed::AgentGone) {
+            if let Some(mut turn) = session.end_turn(CallsClosed::AgentGone) {
                 session.publish();
-                let mut error = facts.error().in_phase(crate::error::Phase::Prompt);
+                // It was only waiting for stragglers, and none can come now.
+                if let Some(result) = turn.take_result() {
+                    turn.finish(stop_reason_of(&result), Some(result), false);
+                    continue;
+                }
+                let mut error = facts.error().in_phase(Phase::Prompt);
                 error.details_mut().prompt_may_have_been_sent = self.pending.get_mut(turn.call).is_none_or(|c| c.written);
                 turn.fail(error);
             }
@@ -84,6 +112,23 @@ impl State {
         if let Some(winding) = self.winding.take() {
             let _ = winding.done.send(());
         }
+    }
+}
+
+/// A task that dies of a fault of its own, or with its runtime, still answers everyone.
+impl Drop for State {
+    fn drop(&mut self) {
+        if self.shared.end.borrow().is_some() {
+            return;
+        }
+        let facts = Arc::new(EndFacts {
+            code: ErrorCode::InternalError,
+            message: "the ACP connection failed inside the runtime".to_owned(),
+            exit: None,
+            stderr_tail: None,
+        });
+        self.fail_all(&facts);
+        self.shared.end.send_replace(Some(facts));
     }
 }
 

@@ -1,6 +1,9 @@
 //! The agent's side of the conversation: its requests, each answered exactly once (rule C7), and its notifications.
 
 use std::collections::HashMap;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::task::Poll;
 
 use serde::Deserialize;
 use serde_json::json;
@@ -55,14 +58,40 @@ impl InboundTable {
     }
 }
 
+/// What answers a request.
+enum Handler {
+    /// The answer is known.
+    Known(Answer),
+    /// Somebody is asked.
+    Asked(Asks, Option<String>, BoxFuture<Answer>),
+}
+
+/// Calls into the host's code on the connection's own task, which must survive it.
+pub(super) fn guard<T>(call: impl FnOnce() -> T) -> Result<T, AnswerError> {
+    // Nothing of ours is changed in there: what the host's code leaves half done is its own.
+    catch_unwind(AssertUnwindSafe(call)).map_err(|_| AnswerError::new(code::INTERNAL_ERROR, PANICKED))
+}
+
+const PANICKED: &str = "the client failed to handle the request";
+
+/// The host's decision; a denial where its code panics.
+async fn or_deny(mut decision: BoxFuture<PermissionDecision>) -> PermissionDecision {
+    poll_fn(|context| {
+        catch_unwind(AssertUnwindSafe(|| decision.as_mut().poll(context)))
+            .unwrap_or(Poll::Ready(PermissionDecision::Deny))
+    })
+    .await
+}
+
 fn failure(error: &JoinError) -> &'static str {
-    if error.is_panic() { "the client failed to handle the request" } else { "the request was cancelled" }
+    if error.is_panic() { PANICKED } else { "the request was cancelled" }
 }
 
 impl State {
     pub(super) fn on_request(&mut self, id: &str, method: &str, params: Option<&RawValue>) {
         match self.handler(method, params) {
-            Ok((asks, session_id, future)) => self.open_request(id, asks, session_id, future),
+            Ok(Handler::Known(answer)) => self.write(|out| encode::response(out, id, &answer)),
+            Ok(Handler::Asked(asks, session_id, future)) => self.open_request(id, asks, session_id, future),
             Err(error) => {
                 self.shared.diagnostics.refused_request(1);
                 tracing::debug!(target: "acp::connection", method, code = error.code, "refused a request");
@@ -76,11 +105,14 @@ impl State {
         &mut self,
         method: &str,
         params: Option<&RawValue>,
-    ) -> Result<(Asks, Option<String>, BoxFuture<Answer>), AnswerError> {
+    ) -> Result<Handler, AnswerError> {
         if self.inbound.open.len() >= MAX_OPEN {
             return Err(AnswerError::new(code::INTERNAL_ERROR, "too many requests are open"));
         }
         if self.winding.is_some() || self.input_closed {
+            if method == "session/request_permission" {
+                return Ok(Handler::Known(outcome(&Outcome::Cancelled)));
+            }
             return Err(AnswerError::new(code::REQUEST_CANCELLED, "the client is closing"));
         }
         let session_id = params.and_then(session_of);
@@ -89,32 +121,31 @@ impl State {
             if !method.starts_with('_') {
                 return Err(unknown());
             }
-            let future = self.host.extension_request(session_id.as_deref(), method, params).ok_or_else(unknown)?;
-            return Ok((Asks::Other, session_id, future));
+            self.flush_for_host(session_id.as_deref());
+            let asked = guard(|| self.host.extension_request(session_id.as_deref(), method, params))?;
+            return Ok(Handler::Asked(Asks::Other, session_id, asked.ok_or_else(unknown)?));
         }
         let params = params.ok_or_else(|| AnswerError::new(code::INVALID_PARAMS, "params are missing"))?;
         if method == "session/request_permission" {
-            let (session_id, future) = self.permission(params)?;
-            return Ok((Asks::Permission, Some(session_id), future));
+            return self.permission(params);
         }
         if method == "elicitation/create" {
             self.flush_for_host(session_id.as_deref());
-            return Ok((Asks::Elicitation, session_id.clone(), self.host.elicitation(session_id.as_deref(), params)));
+            let future = guard(|| self.host.elicitation(session_id.as_deref(), params))?;
+            return Ok(Handler::Asked(Asks::Elicitation, session_id, future));
         }
         let session_id = session_id.ok_or_else(|| AnswerError::new(code::INVALID_PARAMS, "sessionId is missing"))?;
         if self.sessions.get_mut(&session_id).is_none() {
             return Err(unknown_session(&session_id));
         }
         self.flush_for_host(Some(&session_id));
-        let future = self
-            .options
-            .services
-            .request(&session_id, method, params, &self.host)
+        let services = &self.options.services;
+        let future = guard(|| services.request(&session_id, method, params, &self.host))?
             .ok_or_else(|| AnswerError::method_not_found(method))?;
-        Ok((Asks::Other, Some(session_id), future))
+        Ok(Handler::Asked(Asks::Other, Some(session_id), future))
     }
 
-    fn permission(&mut self, params: &RawValue) -> Result<(String, BoxFuture<Answer>), AnswerError> {
+    fn permission(&mut self, params: &RawValue) -> Result<Handler, AnswerError> {
         let asked = request::PermissionRequest::decode(params.get())
             .map_err(|e| AnswerError::new(code::INVALID_PARAMS, e.to_string()))?;
         let session_id = asked.session_id.clone();
@@ -123,15 +154,17 @@ impl State {
         let options = asked.options;
         if session.turn.as_ref().is_some_and(crate::session::Turn::cancel_requested) {
             // Rule C46.
-            return Ok((session_id, Box::pin(std::future::ready(outcome(&Outcome::Cancelled)))));
+            return Ok(Handler::Known(outcome(&Outcome::Cancelled)));
         }
         session.publish();
         let request = PermissionRequest { session_id: session_id.clone(), tool_call, options: options.clone() };
-        let decision = self.host.permission(request);
+        // A host that fails denies.
+        let decision = guard(|| self.host.permission(request))
+            .unwrap_or_else(|_| Box::pin(std::future::ready(PermissionDecision::Deny)));
         let floor = self.options.floor;
-        let answer = async move { resolve_decision(&options, &decision.await, floor, Several::Refuse).outcome };
+        let answer = async move { resolve_decision(&options, &or_deny(decision).await, floor, Several::Refuse).outcome };
         let future = Box::pin(async move { outcome(&answer.await) });
-        Ok((session_id, future))
+        Ok(Handler::Asked(Asks::Permission, Some(session_id), future))
     }
 
     /// The host sees everything that came before the question.
@@ -202,7 +235,7 @@ impl State {
             let id = cancel.request_id.get();
             self.take_back(|open| open.id == id);
         } else if !method.starts_with("$/") {
-            self.host.notification(method, params);
+            let _ = guard(|| self.host.notification(method, params));
         }
     }
 }

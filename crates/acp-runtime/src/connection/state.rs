@@ -18,13 +18,17 @@ use crate::port::Host;
 use crate::session::{Session, SessionSpec};
 use crate::text::jsonstr::repair_lone_surrogates;
 use crate::text::sanitize::strip_control_sequences;
-use crate::trace::{self, Direction};
+use crate::trace::{self, Direction, cut_str};
 use crate::wire::chunk::{self, Chunk};
-use crate::wire::envelope::{self, Frame, Message, Noise};
+use crate::wire::encode::{self, AnswerError, code};
+use crate::wire::envelope::{self, Frame, Message, Noise, Outcome};
+use crate::wire::oversize::{self, Oversize};
 use crate::wire::update;
 
 /// How far into a line its method is looked for before the general path is taken, in bytes.
 const METHOD_WINDOW: usize = 512;
+/// How much of a noise line is looked at for its sample, in bytes.
+const MAX_SAMPLED_BYTES: usize = 8 * 1024;
 
 pub(super) struct State {
     pub shared: Arc<Shared>,
@@ -41,8 +45,8 @@ pub(super) struct State {
     pub inbound: InboundTable,
     /// Callers of `cancel` that wait for a turn's end.
     pub cancels: Vec<(String, oneshot::Sender<CancelState>)>,
-    /// The outbox that is full; reading waits for it.
-    pub blocked: Option<Arc<Outbox>>,
+    /// The outboxes that are full; reading waits for them.
+    pub blocked: Vec<Arc<Outbox>>,
     pub winding: Option<Winding>,
     pub input_closed: bool,
     pub stop: Option<Error>,
@@ -69,7 +73,7 @@ impl State {
             early: EarlyUpdates::default(),
             inbound: InboundTable::default(),
             cancels: Vec::new(),
-            blocked: None,
+            blocked: Vec::new(),
             winding: None,
             input_closed: false,
             stop: None,
@@ -95,6 +99,17 @@ impl State {
     fn on_text(&mut self, line: &str) {
         if let Some(chunk) = chunk::decode(line) {
             self.on_chunk(&chunk, line);
+            return;
+        }
+        // Half of a surrogate pair would only be noticed where a string is read, too late for the rest of its line.
+        let surrogate = |escape: &[u8]| memchr::memmem::find(line.as_bytes(), escape).is_some();
+        if (surrogate(b"\\ud") || surrogate(b"\\uD"))
+            && let Some(repaired) = repair_lone_surrogates(line.as_bytes())
+            && let Ok(repaired) = String::from_utf8(repaired)
+        {
+            // Repaired text has no lone surrogates left, so this goes round once.
+            self.shared.diagnostics.repaired(1);
+            self.on_text(&repaired);
             return;
         }
         let head = &line.as_bytes()[..line.len().min(METHOD_WINDOW)];
@@ -158,7 +173,16 @@ impl State {
             && session.should_publish()
             && let Some(full) = session.publish()
         {
-            self.blocked = Some(Arc::clone(full));
+            block(&mut self.blocked, full);
+        }
+    }
+
+    /// The outbox that was waited for has room again. What the agent said meanwhile was not read: no silence of its.
+    pub(super) fn on_space(&mut self) {
+        self.blocked.remove(0);
+        let now = Instant::now();
+        for turn in self.sessions.iter_mut().filter_map(|session| session.turn.as_mut()) {
+            turn.on_frame(now);
         }
     }
 
@@ -176,24 +200,24 @@ impl State {
     }
 
     fn on_noise(&mut self, noise: Noise, line: &str) {
-        if noise == Noise::NotJson
-            && let Some(repaired) = repair_lone_surrogates(line.as_bytes())
-            && let Ok(repaired) = String::from_utf8(repaired)
-        {
-            // Repaired text has no lone surrogates left, so this goes round once.
-            self.shared.diagnostics.repaired(1);
-            self.on_text(&repaired);
-            return;
-        }
         let redact = &self.options.redact;
-        self.shared.diagnostics.noise(|| redact(&strip_control_sequences(line)));
+        self.shared.diagnostics.noise(|| redact(&strip_control_sequences(cut_str(line, MAX_SAMPLED_BYTES))));
         tracing::debug!(target: "acp::wire", bytes = line.len(), ?noise, "skipped a line that is not JSON-RPC");
     }
 
-    /// A line longer than the limit was dropped.
-    pub(super) fn on_oversize(&mut self, bytes: u64) {
+    /// A line longer than the limit was dropped. Whoever waits for it, on either side, hears so, if its start says who.
+    pub(super) fn on_oversize(&mut self, bytes: u64, head: &[u8]) {
         self.shared.diagnostics.oversize(1);
         tracing::warn!(target: "acp::wire", bytes, limit = self.options.max_line_bytes, "dropped an oversize line");
+        match oversize::identify(head) {
+            Some(Oversize::Request(id)) => {
+                self.shared.diagnostics.refused_request(1);
+                let error = AnswerError::new(code::INVALID_REQUEST, "the message is longer than the client accepts");
+                self.write(|out| encode::response(out, &id, &Err(error)));
+            }
+            Some(Oversize::Response(id)) => self.on_response(id, &Outcome::Malformed("it is longer than the limit")),
+            None => {}
+        }
     }
 
     /// Publishes everything staged by a batch of lines.
@@ -202,9 +226,15 @@ impl State {
             if let Some(session) = self.sessions.slots.get_mut(slot).and_then(Option::as_mut)
                 && let Some(full) = session.publish()
             {
-                self.blocked = Some(Arc::clone(full));
+                block(&mut self.blocked, full);
             }
         }
+    }
+}
+
+fn block(blocked: &mut Vec<Arc<Outbox>>, full: &Arc<Outbox>) {
+    if !blocked.iter().any(|outbox| Arc::ptr_eq(outbox, full)) {
+        blocked.push(Arc::clone(full));
     }
 }
 
@@ -244,11 +274,10 @@ impl Sessions {
         self.slots[slot].as_mut()
     }
 
-    /// Adds a session; one with the same id is replaced.
-    pub(super) fn insert(&mut self, session: Session) {
+    /// Adds a session. Gives back the one that had its id before.
+    pub(super) fn insert(&mut self, session: Session) -> Option<Session> {
         if let Some(slot) = self.slot(&session.id) {
-            self.slots[slot] = Some(session);
-            return;
+            return self.slots[slot].replace(session);
         }
         let id = session.id.clone();
         let slot = self.slots.iter().position(Option::is_none).unwrap_or(self.slots.len());
@@ -258,6 +287,7 @@ impl Sessions {
             self.slots[slot] = Some(session);
         }
         self.index.insert(id, slot);
+        None
     }
 
     pub(super) fn remove(&mut self, id: &str) -> Option<Session> {

@@ -46,9 +46,11 @@ pub(super) async fn run(transport: Transport, mut commands: UnboundedReceiver<Co
     let end = loop {
         state.now = Instant::now();
         decode(&mut state, &mut lines);
-        if ends.eof && state.blocked.is_none() {
-            if let Some(rest) = lines.take_rest() {
-                state.on_line(&rest);
+        if ends.eof && state.blocked.is_empty() {
+            match lines.take_rest() {
+                Some(Line::Complete(rest)) => state.on_line(rest),
+                Some(Line::Oversize { bytes, head }) => state.on_oversize(bytes, head),
+                None => {}
             }
         }
         state.publish_all();
@@ -61,20 +63,27 @@ pub(super) async fn run(transport: Transport, mut commands: UnboundedReceiver<Co
         }
 
         let has_output = state.has_output();
-        let may_read = !ends.eof && state.blocked.is_none() && state.out.len() - state.written < MAX_OUT_BYTES;
-        let deadline = earliest(state.next_deadline(), ends.deadline.filter(|_| state.blocked.is_none()));
+        let may_read = !ends.eof && state.blocked.is_empty() && state.out.len() - state.written < MAX_OUT_BYTES;
+        let deadline = earliest(state.next_deadline(), ends.deadline.filter(|_| state.blocked.is_empty()));
         tokio::select! {
             command = commands.recv() => match command {
-                Some(command) => state.on_command(command),
+                Some(command) => {
+                    state.now = Instant::now();
+                    state.on_command(command);
+                }
                 None => break End::Abandoned,
             },
+            // Times are taken after the wait, never before it.
             read = read_some(&mut *reader, &mut lines), if may_read => ends.on_read(read, &state),
             written = write_some(writer.as_deref_mut(), &state.out[state.written..]), if has_output => {
                 on_written(&mut state, &mut writer, &mut ends, written);
             }
-            () = space(state.blocked.as_deref()), if state.blocked.is_some() => state.blocked = None,
-            Some(finished) = state.inbound.next(), if !state.inbound.is_empty() => state.on_answer(finished),
-            exit = &mut exited, if ends.exit.is_none() => ends.on_exit(exit, state.now),
+            () = space(state.blocked.first().map(|outbox| &**outbox)), if !state.blocked.is_empty() => state.on_space(),
+            Some(finished) = state.inbound.next(), if !state.inbound.is_empty() => {
+                state.now = Instant::now();
+                state.on_answer(finished);
+            }
+            exit = &mut exited, if ends.exit.is_none() => ends.on_exit(exit, Instant::now()),
             () = sleep_until(deadline.unwrap_or(state.now)), if deadline.is_some() => {
                 state.now = Instant::now();
                 state.on_timer();
@@ -88,8 +97,7 @@ pub(super) async fn run(transport: Transport, mut commands: UnboundedReceiver<Co
     }
     let stderr_tail = process.stderr_tail().await;
     let facts = Arc::new(state.facts(end, stderr_tail));
-    state.fail_all(&facts);
-    let _ = state.shared.end.send(Some(Arc::clone(&facts)));
+    state.end(&facts, &mut commands);
     state.options.services.closed().await;
     tracing::debug!(target: "acp::connection", code = %facts.code, "connection ended");
 }
@@ -100,7 +108,7 @@ impl Ends {
             Ok(0) | Err(_) => {
                 self.eof = true;
                 self.broken.get_or_insert("the agent closed its stdout");
-                self.wait(state.now + EXIT_WAIT);
+                self.wait(Instant::now() + EXIT_WAIT);
             }
             Ok(bytes) => {
                 state.shared.diagnostics.received_bytes(bytes as u64);
@@ -128,7 +136,7 @@ impl Ends {
 
     /// Whether the connection is over. Not while a slow host has yet to take what was read.
     fn reached(&self, state: &State) -> Option<End> {
-        if state.blocked.is_some() {
+        if !state.blocked.is_empty() {
             return None;
         }
         let over = self.deadline.is_some_and(|deadline| deadline <= state.now);
@@ -147,10 +155,10 @@ impl State {
 }
 
 fn decode(state: &mut State, lines: &mut LineSplitter) {
-    while state.blocked.is_none() {
+    while state.blocked.is_empty() {
         match lines.next_line() {
             Some(Line::Complete(line)) => state.on_line(line),
-            Some(Line::Oversize(bytes)) => state.on_oversize(bytes),
+            Some(Line::Oversize { bytes, head }) => state.on_oversize(bytes, head),
             None => return,
         }
     }
@@ -198,7 +206,7 @@ fn on_written(state: &mut State, writer: &mut Writer, ends: &mut Ends, written: 
             state.input_closed = true;
             state.out.clear();
             state.written = 0;
-            ends.on_broken_input(state.now);
+            ends.on_broken_input(Instant::now());
         }
     }
 }

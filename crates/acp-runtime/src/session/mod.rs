@@ -64,10 +64,10 @@ impl Session {
 
     /// Following updates repeat history (`session/load`, rule C22) until this is called with `false`.
     pub fn set_replaying(&mut self, replaying: bool) {
-        self.replaying = replaying;
-        if self.outbox.is_some() {
+        if self.outbox.is_some() && replaying != self.replaying {
             self.stage.push(Kind::Replay, if replaying { "true" } else { "false" });
         }
+        self.replaying = replaying;
     }
 
     /// A text chunk. `raw` is its update in the agent's own JSON, fetched only where the view needs it.

@@ -125,7 +125,8 @@ impl Turn {
 
     /// Asks for a cancel. Returns whether this is the first one, which goes on the wire (rule C47).
     pub fn request_cancel(&mut self, now: Instant, grace: Duration) -> bool {
-        if self.force_at.is_some() {
+        // The agent has ended a settling turn already.
+        if self.force_at.is_some() || self.settling.is_some() {
             return false;
         }
         self.force_at = Some(now + grace);
@@ -152,16 +153,17 @@ impl Turn {
         self.settling.take()
     }
 
-    /// When something becomes due, if nothing happens until then.
-    pub fn next_deadline(&self) -> Option<Instant> {
+    /// When something becomes due, if nothing happens until then. While the agent is not `heard`, because its host has
+    /// yet to take what was read, its silence means nothing.
+    pub fn next_deadline(&self, heard: bool) -> Option<Instant> {
         if self.settling.is_some() {
-            return Some(self.last_frame + self.options.settle);
+            return heard.then(|| self.last_frame + self.options.settle);
         }
         if let Some(force_at) = self.force_at {
             return Some(force_at);
         }
         let total = self.options.timeout.map(|t| self.started + t);
-        let idle = (self.host_asked == 0).then_some(self.options.idle_timeout).flatten().map(|t| self.last_frame + t);
+        let idle = (heard && self.host_asked == 0).then_some(self.options.idle_timeout).flatten().map(|t| self.last_frame + t);
         match (total, idle) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
@@ -169,8 +171,8 @@ impl Turn {
     }
 
     /// What is due now.
-    pub fn due(&self, now: Instant) -> Option<Due> {
-        if self.next_deadline()? > now {
+    pub fn due(&self, now: Instant, heard: bool) -> Option<Due> {
+        if self.next_deadline(heard)? > now {
             return None;
         }
         if self.settling.is_some() {
@@ -224,14 +226,14 @@ mod tests {
     #[test]
     fn silence_is_due_but_not_while_the_host_is_asked() {
         let (mut turn, t0) = turn(TurnOptions { idle_timeout: Some(10 * MS), ..TurnOptions::default() });
-        assert_eq!(turn.due(t0 + 9 * MS), None);
+        assert_eq!(turn.due(t0 + 9 * MS, true), None);
         turn.on_frame(t0 + 9 * MS);
-        assert_eq!(turn.due(t0 + 18 * MS), None);
+        assert_eq!(turn.due(t0 + 18 * MS, true), None);
         turn.on_host_asked();
-        assert_eq!(turn.due(t0 + 500 * MS), None);
+        assert_eq!(turn.due(t0 + 500 * MS, true), None);
         turn.on_host_answered(t0 + 500 * MS);
-        assert_eq!(turn.due(t0 + 509 * MS), None);
-        assert_eq!(turn.due(t0 + 510 * MS), Some(Due::Stalled));
+        assert_eq!(turn.due(t0 + 509 * MS, true), None);
+        assert_eq!(turn.due(t0 + 510 * MS, true), Some(Due::Stalled));
     }
 
     #[test]
@@ -239,7 +241,7 @@ mod tests {
         let (mut turn, t0) =
             turn(TurnOptions { timeout: Some(20 * MS), idle_timeout: Some(20 * MS), ..TurnOptions::default() });
         turn.on_frame(t0);
-        assert_eq!(turn.due(t0 + 20 * MS), Some(Due::TimedOut));
+        assert_eq!(turn.due(t0 + 20 * MS, true), Some(Due::TimedOut));
         assert_eq!(turn.limit(Due::TimedOut), 20 * MS);
     }
 
@@ -249,8 +251,8 @@ mod tests {
         let (mut turn, t0) = turn(TurnOptions { settle, timeout: Some(15 * MS), ..TurnOptions::default() });
         assert!(turn.on_result(RawValue::NULL.to_owned(), t0).is_none());
         turn.on_frame(t0 + 9 * MS);
-        assert_eq!(turn.due(t0 + 18 * MS), None);
-        assert_eq!(turn.due(t0 + 19 * MS), Some(Due::Settled));
+        assert_eq!(turn.due(t0 + 18 * MS, true), None);
+        assert_eq!(turn.due(t0 + 19 * MS, true), Some(Due::Settled));
         assert!(turn.take_result().is_some());
     }
 
@@ -259,7 +261,7 @@ mod tests {
         let (mut turn, t0) = turn(TurnOptions { timeout: Some(5 * MS), ..TurnOptions::default() });
         assert!(turn.request_cancel(t0, 100 * MS));
         assert!(!turn.request_cancel(t0, 1 * MS));
-        assert_eq!(turn.due(t0 + 99 * MS), None);
-        assert_eq!(turn.due(t0 + 100 * MS), Some(Due::ForceCancel));
+        assert_eq!(turn.due(t0 + 99 * MS, true), None);
+        assert_eq!(turn.due(t0 + 100 * MS, true), Some(Due::ForceCancel));
     }
 }

@@ -110,11 +110,12 @@ struct Envelope<'a> {
 
 impl<'a> Envelope<'a> {
     fn classify(self) -> Frame<'a> {
-        // A missing version is tolerated on what else is a message; a wrong one is another protocol.
+        // A missing version is tolerated on what else is a message; a wrong one is another protocol, except that a
+        // response in it is the only one that its call will ever get (field case W02).
         let versioned = match self.version.map(RawValue::get) {
             Some(r#""2.0""#) => true,
             None => false,
-            Some(_) => return Frame::Noise(Noise::NotRpc),
+            Some(_) => return self.of_another_version(),
         };
         if let Some(method) = self.method {
             let Ok(Text(method)) = serde_json::from_str(method.get()) else {
@@ -140,14 +141,24 @@ impl<'a> Envelope<'a> {
         };
         Frame::Message(Message::Response { id: response_id(id.get()), outcome })
     }
+
+    fn of_another_version(&self) -> Frame<'a> {
+        match self.id {
+            Some(id) if self.method.is_none() && (self.result.is_some() || self.error.is_some()) => {
+                let outcome = Outcome::Malformed("it is not JSON-RPC 2.0");
+                Frame::Message(Message::Response { id: response_id(id.get()), outcome })
+            }
+            _ => Frame::Noise(Noise::NotRpc),
+        }
+    }
 }
 
 /// JSON-RPC ids are numbers, strings or null.
-fn valid_id(id: &str) -> bool {
+pub(super) fn valid_id(id: &str) -> bool {
     id.len() <= MAX_ID_BYTES && matches!(id.as_bytes().first(), Some(b'"' | b'-' | b'0'..=b'9' | b'n'))
 }
 
-fn response_id(id: &str) -> ResponseId {
+pub(super) fn response_id(id: &str) -> ResponseId {
     if let Ok(number) = id.parse() {
         return ResponseId::Exact(number);
     }
@@ -229,7 +240,8 @@ mod tests {
             "\"ready\"",
             "[1,2]",
             r#"{"level":"info","id":1,"msg":"boot"}"#,
-            r#"{"jsonrpc":"1.0","id":1,"result":{}}"#,
+            r#"{"jsonrpc":"1.0","id":1,"method":"m"}"#,
+            r#"{"jsonrpc":"1.0","id":1}"#,
             r#"{"level":"error","id":1,"error":"boom"}"#,
             r#"{"jsonrpc":"2.0"}"#,
             r#"{"jsonrpc":"2.0","id":{},"method":"m"}"#,
@@ -258,6 +270,8 @@ mod tests {
             assert_eq!(id, ResponseId::Exact(7));
             assert!(what.starts_with("it"), "{what}");
         }
+        let (id, what) = response(r#"{"jsonrpc":"1.0","id":7,"result":{}}"#);
+        assert_eq!((id, what.as_str()), (ResponseId::Exact(7), "it is not JSON-RPC 2.0"));
     }
 
     #[test]

@@ -7,14 +7,21 @@
 const READ_ROOM: usize = 64 * 1024;
 /// A buffer that grew beyond this for one long line is given back when it is empty.
 const KEEP_CAPACITY: usize = 1024 * 1024;
+/// How much of an oversize line is told, in bytes.
+const HEAD_BYTES: usize = 1024;
 
 /// What the stream yields.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line<'a> {
     /// One line without its newline, a trailing CR and a leading byte order mark.
     Complete(&'a [u8]),
-    /// A line longer than the limit was dropped; its length in bytes as far as it was seen.
-    Oversize(u64),
+    /// A line longer than the limit was dropped.
+    Oversize {
+        /// Its length in bytes.
+        bytes: u64,
+        /// Its start.
+        head: &'a [u8],
+    },
 }
 
 /// Cuts a byte stream into lines.
@@ -28,12 +35,14 @@ pub struct LineSplitter {
     max_line: usize,
     /// Set while an oversize line is being dropped: bytes dropped so far.
     dropping: Option<u64>,
+    /// The start of the last oversize line.
+    oversize_head: Vec<u8>,
 }
 
 impl LineSplitter {
     /// A splitter for lines of at most `max_line` bytes, newline not counted.
     pub fn new(max_line: usize) -> Self {
-        Self { buffer: Vec::new(), head: 0, searched: 0, max_line, dropping: None }
+        Self { buffer: Vec::new(), head: 0, searched: 0, max_line, dropping: None, oversize_head: Vec::new() }
     }
 
     /// The buffer to append the next read to, with room for it.
@@ -67,11 +76,11 @@ impl LineSplitter {
             self.head = end + 1;
             self.searched = self.head;
             if let Some(dropped) = self.dropping.take() {
-                return Some(Line::Oversize(dropped + (end - start) as u64));
+                return Some(Line::Oversize { bytes: dropped + (end - start) as u64, head: &self.oversize_head });
             }
             let length = end - start;
             if length > self.max_line {
-                return Some(Line::Oversize(length as u64));
+                return Some(Line::Oversize { bytes: length as u64, head: &self.buffer[start..start + length.min(HEAD_BYTES)] });
             }
             let line = trim(&self.buffer[start..end]);
             // Blank lines are keep-alives, not noise.
@@ -85,14 +94,15 @@ impl LineSplitter {
     }
 
     /// What is left after the end of the stream: a last line without a newline.
-    pub fn take_rest(&mut self) -> Option<Vec<u8>> {
-        if self.dropping.is_some() {
-            return None;
+    pub fn take_rest(&mut self) -> Option<Line<'_>> {
+        if let Some(bytes) = self.dropping.take() {
+            return Some(Line::Oversize { bytes, head: &self.oversize_head });
         }
-        let rest = trim(&self.buffer[self.head..]).to_vec();
+        let start = self.head;
         self.head = self.buffer.len();
         self.searched = self.head;
-        (!rest.is_empty()).then_some(rest)
+        let rest = trim(&self.buffer[start..]);
+        (!rest.is_empty()).then_some(Line::Complete(rest))
     }
 
     /// Whether bytes are held that no line was made of yet.
@@ -106,6 +116,8 @@ impl LineSplitter {
             *dropped += held as u64;
         } else if held > self.max_line {
             self.dropping = Some(held as u64);
+            self.oversize_head.clear();
+            self.oversize_head.extend_from_slice(&self.buffer[self.head..self.head + held.min(HEAD_BYTES)]);
         } else {
             return;
         }
@@ -141,11 +153,14 @@ mod tests {
             while let Some(line) = splitter.next_line() {
                 lines.push(match line {
                     Line::Complete(l) => Ok(l.to_vec()),
-                    Line::Oversize(n) => Err(n),
+                    Line::Oversize { bytes, .. } => Err(bytes),
                 });
             }
         }
-        lines.extend(splitter.take_rest().map(Ok));
+        lines.extend(splitter.take_rest().map(|line| match line {
+            Line::Complete(l) => Ok(l.to_vec()),
+            Line::Oversize { bytes, .. } => Err(bytes),
+        }));
         lines
     }
 
@@ -168,7 +183,7 @@ mod tests {
             assert!(splitter.buffer.capacity() <= 3 * READ_ROOM, "{}", splitter.buffer.capacity());
         }
         splitter.read_buffer().extend_from_slice(b"\nok\n");
-        assert_eq!(splitter.next_line(), Some(Line::Oversize(40_960_000)));
+        assert_eq!(splitter.next_line(), Some(Line::Oversize { bytes: 40_960_000, head: &[b'x'; HEAD_BYTES] }));
         assert_eq!(splitter.next_line(), Some(Line::Complete(b"ok")));
         assert_eq!(splitter.next_line(), None);
     }

@@ -9,6 +9,8 @@ pub mod encode;
 pub mod envelope;
 pub mod frame;
 mod object;
+pub mod oversize;
+pub(crate) mod redacted;
 pub mod schema;
 pub mod rpc_error;
 mod text;

@@ -44,7 +44,7 @@ pub fn read(
     let data = wire.data.filter(|d| d.get() != "null");
     // Redaction works on the JSON text; where it broke the JSON, the text is kept as a string.
     let kept = data.filter(|d| d.get().len() <= MAX_DATA_BYTES).and_then(|d| {
-        let redacted = redact(d.get());
+        let redacted = super::redacted::redact_json_text(d.get(), redact);
         RawValue::from_string(redacted.clone()).or_else(|_| super::encode::raw(&redacted).map_err(|_| ())).ok()
     });
 

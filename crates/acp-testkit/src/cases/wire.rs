@@ -40,7 +40,7 @@ pub fn w02_json_that_is_not_json_rpc() -> Script {
 pub fn w02_malformed_response(variant: usize) -> Script {
     let id = "{{prompt.id}}";
     let frame = match variant {
-        0 => json!({"level": "info", "id": id, "msg": "boot"}),
+        0 => json!({"jsonrpc": "2.0", "id": id, "msg": "boot"}),
         1 => json!({"jsonrpc": "1.0", "id": id, "result": {}}),
         2 => json!({"jsonrpc": "2.0", "id": id, "result": {}, "error": {"code": -32603, "message": "both"}}),
         _ => json!({"jsonrpc": "2.0", "id": id, "error": "it failed"}),
@@ -120,8 +120,8 @@ pub fn w09_answer_with_text_id() -> Script {
         .send(answer("{{prompt.id|string}}", json!({"stopReason": "end_turn"})))
 }
 
-/// `initialize` insists on the integer 1 and answers with another `protocolVersion`, or with none for `null`. The client accepts the text `"1"` with a
-/// warning; anything else is an incompatible protocol that names the raw value, and the agent is gone.
+/// `initialize` insists on the integer 1 and answers with another `protocolVersion`, or with none for `null`. The client compares
+/// integers: anything but 1, the text `"1"` included, is an incompatible protocol that names the raw value, and the agent is gone.
 pub fn w10_protocol_version(version: &Value) -> Script {
     let params = json!({"protocolVersion": {"$exact": 1}});
     let script = Script::new().push(crate::Step::Initialize(crate::script::Initialize {

@@ -1,0 +1,24 @@
+//! The client against the fake agent, one module per behaviour. Names such as W01 are those of the list of field cases,
+//! C33 those of the protocol's rules for clients.
+
+mod backpressure;
+mod cancel;
+mod endings;
+mod failures;
+mod handshake;
+mod json_recovery;
+mod lines;
+mod noise;
+mod order;
+mod permissions;
+mod requests;
+mod secrets;
+mod sessions;
+mod silence;
+mod stderr;
+mod stop_reasons;
+mod support;
+mod transcripts;
+#[cfg(unix)]
+mod trees;
+mod values;
