@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 
 use super::state::State;
-use crate::port::{BoxFuture, PermissionRequest};
+use crate::port::{BoxFuture, PermissionDecision, PermissionRequest};
 use crate::services::permission::{Outcome, Several, request, resolve_decision};
 use crate::wire::encode::{self, Answer, AnswerError, code};
 
