@@ -40,7 +40,7 @@ function failed(text) {
  */
 async function callTool(id, params) {
   try {
-    const response = await fetch(/** @type {string} */ (url), {
+    const response = await fetch(new URL('/tool-call', url), {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
       body: JSON.stringify({ name: params?.name, arguments: params?.arguments ?? {}, toolCallId: id }),

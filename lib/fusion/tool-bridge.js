@@ -272,7 +272,7 @@ async function startFusionToolBridge(tools) {
       command: process.execPath,
       args: [serverPath, schemaFile],
       env: [
-        { name: 'FUSION_ACP_TOOL_BRIDGE_URL', value: `http://127.0.0.1:${port}/tool-call` },
+        { name: 'FUSION_ACP_TOOL_BRIDGE_URL', value: `http://127.0.0.1:${port}` },
         { name: 'FUSION_ACP_TOOL_BRIDGE_TOKEN', value: bridge.token },
       ],
     },
