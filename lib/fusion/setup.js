@@ -6,6 +6,7 @@
  * @typedef {import('../../types/plugin').PluginSetupCheckResult} PluginSetupCheckResult
  */
 
+const fs = require('node:fs');
 const { claudeAuthStatus } = require('./claude-auth.js');
 const {
   BRIDGE_VERSION, CLAUDE_CODE_CLI_ACP_BINARY, resolveBundledClaudeBridgeBinary, validateBundledBridgeIdentity,
@@ -36,11 +37,13 @@ async function checkSetup(context, deps = {}) {
   const binaryPath = resolution.path;
   /** @param {string} error @returns {PluginSetupCheckResult} */
   const failed = (error) => ({ status: 'error', binaryPath, error });
-  if (resolution.kind !== 'resolved' || binaryPath === undefined) {
+  if (binaryPath === undefined || !fs.existsSync(binaryPath)) {
     return { status: 'not-installed', binaryPath, error: resolution.reason };
   }
+  if (resolution.kind !== 'resolved') return failed(resolution.reason ?? 'the bundled bridge cannot be used');
   try {
-    const wrong = validateBundledBridgeIdentity(binaryPath, pluginRoot) ?? await unlessInjected(deps, pluginRoot);
+    // With a probe of the caller's own nothing is started, so the content of the binary does not matter.
+    const wrong = deps.probe === undefined ? await verifyBridgeBinary(pluginRoot) : undefined;
     if (wrong !== undefined) return failed(wrong);
     const settings = resolveClaudeBridgeAskSettings(context?.settings);
     const env = buildSpawnEnv(settings.envAllowList, { required: settings.requiredEnv });
@@ -63,16 +66,6 @@ async function checkSetup(context, deps = {}) {
   } catch (error) {
     return failed(error instanceof Error ? error.message : String(error));
   }
-}
-
-/**
- * The content of the native binary; with a probe of the caller's own, nothing is started and nothing needs it.
- *
- * @param {import('../../types/plugin').CheckAcpSetupDeps} deps
- * @param {string | undefined} pluginRoot
- */
-async function unlessInjected(deps, pluginRoot) {
-  return deps.probe === undefined ? verifyBridgeBinary(pluginRoot) : undefined;
 }
 
 /** @type {import('../../types/plugin').PluginSetupHooks} */
