@@ -61,18 +61,18 @@ pub fn choose_option(allow: bool, options: Vec<OfferedOption>) -> ChosenOption {
     ChosenOption { allowed: selection.decision == Decision::Allow, index: index.and_then(|i| u32::try_from(i).ok()) }
 }
 
-/// The policy's plain word for a class (a category or `exempt`).
+/// The policy's plain word for a category or `exempt`.
 #[napi(catch_unwind)]
 #[must_use]
-pub fn disposition_for(class: String, rule: Option<String>) -> &'static str {
-    permission::disposition_for(classification(&class), rule_of(rule)).as_str()
+pub fn disposition_for(category: String, rule: Option<String>) -> &'static str {
+    permission::disposition_for(classification(&category), rule_of(rule)).as_str()
 }
 
 /// The policy's word for an untrusted agent.
 #[napi(catch_unwind)]
 #[must_use]
-pub fn effective_disposition(class: String, rule: Option<String>, allow_unrestricted: bool) -> &'static str {
-    permission::effective_disposition(classification(&class), rule_of(rule), allow_unrestricted).as_str()
+pub fn effective_disposition(category: String, rule: Option<String>, allow_unrestricted: bool) -> &'static str {
+    permission::effective_disposition(classification(&category), rule_of(rule), allow_unrestricted).as_str()
 }
 
 /// Picks the allowed variables out of `names` and `values`, which belong together.
@@ -85,8 +85,8 @@ pub fn build_spawn_env(allow: Vec<String>, required: Vec<String>, names: Vec<Str
     }
 }
 
-fn classification(class: &str) -> Classification {
-    match class {
+fn classification(category: &str) -> Classification {
+    match category {
         "exempt" => Classification::Exempt,
         name => Category::from_name(name).map_or(Classification::Deny, Classification::Category),
     }
