@@ -132,11 +132,11 @@ export interface ChosenOption {
 /** Classifies a tool kind: a category, `exempt` or `deny`. */
 export declare function classifyToolKind(kind?: string | undefined | null): string
 
-/** The policy's plain word for a class (a category or `exempt`). */
-export declare function dispositionFor(class: string, rule?: string | undefined | null): string
+/** The policy's plain word for a category or `exempt`. */
+export declare function dispositionFor(category: string, rule?: string | undefined | null): string
 
 /** The policy's word for an untrusted agent. */
-export declare function effectiveDisposition(class: string, rule: string | undefined | null, allowUnrestricted: boolean): string
+export declare function effectiveDisposition(category: string, rule: string | undefined | null, allowUnrestricted: boolean): string
 
 /** The JSON texts found in prose, in their order. */
 export declare function extractJsonTexts(text: string): Array<string>

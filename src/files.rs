@@ -156,7 +156,9 @@ impl NativeFiles {
     #[napi(ts_return_type = "Promise<FileAnswer>", catch_unwind)]
     pub fn read(&self, params: String) -> AsyncTask<Work<FileAnswer>> {
         let inner = Arc::clone(&self.0);
-        Work::new(move || FileAnswer::of(inner.service().and_then(|files| files.read(&params)).map(|read| read.content)))
+        Work::new(move || {
+            FileAnswer::of(inner.service().and_then(|files| files.read(&params)).map(|read| read.content))
+        })
     }
 
     /// Checks a write up to the gate; `params` are those of `fs/write_text_file`, as JSON. The value is the real path.
@@ -185,7 +187,8 @@ impl NativeFiles {
     /// Forgets what was prepared; the answer says why, for the agent.
     #[napi(catch_unwind)]
     pub fn discard(&self, pending: u32, blocked: bool) -> FileAnswer {
-        let refusal = |path: &Path| if blocked { FsError::write_blocked(path) } else { FsError::write_not_granted(path) };
+        let refusal =
+            |path: &Path| if blocked { FsError::write_blocked(path) } else { FsError::write_not_granted(path) };
         let failure = self.0.take(pending).map(|write| refusal(write.path()).into());
         FileAnswer { value: None, failure, pending: None }
     }

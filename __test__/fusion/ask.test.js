@@ -20,7 +20,7 @@ function foreign({ text = 'hello', stopReason = 'end_turn', fail = {}, ...more }
       calls.push(['prompt', prompt]);
       session.say(text);
       if (fail.prompt) throw fail.prompt;
-      return stopReason === undefined ? undefined : { stopReason };
+      return stopReason === null ? undefined : { stopReason };
     },
     dispose: async () => {
       calls.push(['dispose']);
@@ -44,7 +44,7 @@ describe('askAcpOnce with any runtime', () => {
   });
 
   it('has no keys for what there is not', async () => {
-    assert.deepEqual(await askAcpOnce(foreign({ stopReason: undefined }), { prompt: 'p', cwd: '/' }), { ok: true, text: 'hello' });
+    assert.deepEqual(await askAcpOnce(foreign({ stopReason: null }), { prompt: 'p', cwd: '/' }), { ok: true, text: 'hello' });
     assert.deepEqual(await askAcpOnce(foreign({ text: '{"a":1}' }), { prompt: 'p', cwd: '/', recoverJson: true }),
       { ok: true, text: '{"a":1}', parsed: { a: 1 }, stopReason: 'end_turn' });
   });
@@ -142,7 +142,8 @@ describe('probeAcpReadiness', () => {
     assert.deepEqual(await probeAcpReadiness({ binaryPath: '/no/such/agent', args: [], cwd, env: {} }),
       { ok: false, reason: 'missing_binary', detail: 'ACP agent binary not found: /no/such/agent' });
     assert.equal((await probe([{ do: 'expect', method: 'initialize' }], { timeoutMs: 150 })).reason, 'handshake_timeout');
-    assert.equal((await probe([{ do: 'initialize', result: { protocolVersion: 999 } }])).reason, 'incompatible_protocol');
+    const other = await probe([{ do: 'initialize', result: { protocolVersion: 999 } }]);
+    assert.deepEqual([other.reason, other.protocolVersion], ['incompatible_protocol', 999]);
     assert.equal((await probe([{ do: 'exit', code: 1 }])).reason, 'spawn_error');
     assert.equal((await probeAcpReadiness({})).reason, 'spawn_error');
     assert.equal(activeProcessCount(), 0);

@@ -145,9 +145,7 @@ class AgentSession {
     self.subscribers.clear();
     this.connection?.dispose();
     const bridge = this.disposeBridge?.().catch(() => {});
-    // Unlike `closed`, this keeps Node alive until the whole tree is gone.
-    const gone = this.connection?.client?.close({ graceMs: 0, termGraceMs: 0, turnGraceMs: 0 }).catch(() => {});
-    self.ending = Promise.all([bridge, gone]).then(() => {});
+    self.ending = Promise.all([bridge, this.connection?.child?.gone]).then(() => {});
   }
 }
 

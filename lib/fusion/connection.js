@@ -26,6 +26,8 @@ class AgentChild extends EventEmitter {
     this.exitCode = null;
     /** @type {string | null} */
     this.signalCode = null;
+    /** @type {Promise<void> | undefined} */
+    this.gone = undefined;
     client.closed.then((/** @type {any} */ exit) => {
       this.exitCode = exit?.exitCode ?? null;
       this.signalCode = exit?.signal ?? null;
@@ -41,16 +43,18 @@ class AgentChild extends EventEmitter {
   kill() {
     this.killed = true;
     this.client.kill();
+    // Like a child process that still runs, this keeps Node alive until the whole tree is gone.
+    this.gone ??= this.client.close({ graceMs: 0, termGraceMs: 0, turnGraceMs: 0 }).then(() => {}, () => {});
     return true;
   }
 }
 
-/** @type {Readonly<Record<number, string>>} */
-const CHUNK_TAGS = Object.freeze({
-  [Kind.TEXT]: 'agent_message_chunk',
-  [Kind.THOUGHT]: 'agent_thought_chunk',
-  [Kind.USER_TEXT]: 'user_message_chunk',
-});
+/** @type {ReadonlyMap<number, string>} */
+const CHUNK_TAGS = new Map([
+  [Kind.TEXT, 'agent_message_chunk'],
+  [Kind.THOUGHT, 'agent_thought_chunk'],
+  [Kind.USER_TEXT, 'user_message_chunk'],
+]);
 
 /**
  * A listener that turns a session's segments back into the protocol's updates.
@@ -66,9 +70,9 @@ function updateListener(show) {
         messageId = text;
       } else if (kind === Kind.UPDATE) {
         show(JSON.parse(text));
-      } else if (Object.hasOwn(CHUNK_TAGS, kind)) {
+      } else if (CHUNK_TAGS.has(kind)) {
         const content = { type: 'text', text };
-        show({ sessionUpdate: CHUNK_TAGS[kind], content, ...(messageId === '' ? {} : { messageId }) });
+        show({ sessionUpdate: CHUNK_TAGS.get(kind), content, ...(messageId === '' ? {} : { messageId }) });
       }
     },
   };

@@ -20,7 +20,10 @@ async function probeAcpReadiness(options) {
   try {
     const { binaryPath: command, args, cwd, env, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
     const launch = native.launchOptions({ command, args, cwd, env, initializeTimeoutMs: timeoutMs });
-    const { ok, reason, detail, protocolVersion, authRequired } = await native.probe({ launch });
+    const { ok, reason, detail, authRequired, error, ...found } = await native.probe({ launch });
+    // Of an agent that speaks another version, that version.
+    const other = error?.extra?.agentProtocolVersion;
+    const protocolVersion = found.protocolVersion ?? (typeof other === 'number' ? other : undefined);
     return {
       ok,
       reason,
