@@ -144,6 +144,17 @@ describe('plans', () => {
   });
 });
 
+describe('a plan that is far too long', () => {
+  it('is cut like any other, its entries counted', () => {
+    const { bridge, events } = recording();
+    const entries = Array.from({ length: 120 }, () => ({ content: 'x'.repeat(PER_CHUNK_CAP_CHARS), status: 'completed' }));
+    bridge.handleSessionUpdate({ sessionUpdate: 'plan', entries });
+    assert.equal(events.length, 1);
+    assert.ok(events[0][1].startsWith('Plan:\n- [completed] xxx'));
+    assert.ok(events[0][1].length <= PER_CHUNK_CAP_CHARS);
+  });
+});
+
 describe('anything else', () => {
   it('is ignored and never throws', () => {
     const { bridge, events } = recording();

@@ -13,7 +13,28 @@ const TOOL_CALL_MAP_CAP = 1000;
 /** Entries of a plan that are shown. */
 const MAX_PLAN_ENTRIES = 100;
 
+/** Code units of a plan's entries that are looked at: many times what is shown. */
+const PLAN_INPUT_CHARS = 16 * PER_CHUNK_CAP_CHARS;
+
 /** @typedef {import('../../types/fusion').AcpCallbacks} AcpCallbacks */
+
+/**
+ * The update as JSON. Of a plan that is far too long, the entries that could not be shown go without their content.
+ *
+ * @param {any} update
+ * @returns {string | undefined}
+ */
+function toJson(update) {
+  if (update?.sessionUpdate !== 'plan' || !Array.isArray(update.entries)) return JSON.stringify(update);
+  let room = PLAN_INPUT_CHARS;
+  const entries = update.entries.map((/** @type {any} */ entry) => {
+    if (typeof entry?.content !== 'string') return entry;
+    const content = room > 0 ? entry.content.slice(0, room) : '';
+    room -= content.length;
+    return { content, status: entry.status };
+  });
+  return JSON.stringify({ sessionUpdate: 'plan', entries });
+}
 
 /**
  * @param {AcpCallbacks} callbacks
@@ -49,7 +70,7 @@ function createEventBridge(callbacks) {
     handleSessionUpdate(update) {
       let json;
       try {
-        json = JSON.stringify(update);
+        json = toJson(update);
       } catch {
         return;
       }
