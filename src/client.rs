@@ -71,10 +71,10 @@ impl NativeClient {
             let started = |tree: &Arc<ProcessTree>| drop(launching.tree.set(Arc::clone(tree)));
             match Client::launch_with(options, host, started).await {
                 Ok(client) => {
-                    let ready = Ready { pid: client.pid(), facts: client.facts() };
-                    reply(&launching.control, token, Ok(&ready));
-                    watch(&client, Arc::clone(&launching.control));
-                    let _ = launching.client.set(client);
+                    // In place before JavaScript hears of it, which may call at once.
+                    let client = launching.client.get_or_init(|| client);
+                    reply(&launching.control, token, Ok(&Ready { pid: client.pid(), facts: client.facts() }));
+                    watch(client, Arc::clone(&launching.control));
                 }
                 Err(error) => reply::<()>(&launching.control, token, Err(&error.into_details())),
             }

@@ -2,12 +2,17 @@
 //!
 //! JavaScript calls are synchronous; whatever takes time settles a promise later, through the environment's [`hub`].
 
+mod bridge;
 mod client;
+mod files;
+mod floor;
 mod host;
 mod hub;
 mod logging;
 mod options;
 mod runtime;
+mod text;
+mod verdict;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

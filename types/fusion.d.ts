@@ -105,6 +105,8 @@ export interface AgentRuntimeOptions extends AcpCallbacks {
   sessionMeta?: Record<string, unknown>;
   /** Laid over the host's environment before the allow list is applied. */
   taskEnv?: Record<string, string | undefined>;
+  /** Awaited before the agent is started; when it rejects, so does `createSession`. */
+  beforeSpawnSession?(): void | Promise<void>;
   runtimeContext?: {
     sessionPurpose?: string;
     toolMode?: string;
@@ -122,6 +124,11 @@ export type AgentSessionEvent =
   | { type: 'tool_execution_start'; toolName: string; args?: unknown }
   | { type: 'tool_execution_end'; toolName: string; isError: boolean; result?: unknown };
 
+export interface AgentSessionMessage {
+  role: 'user' | 'assistant';
+  content: Array<{ type: 'text'; text: string }>;
+}
+
 /** The state of one session of the adapter. */
 export interface AcpAgentSession {
   model: string;
@@ -138,7 +145,21 @@ export interface AcpAgentSession {
   /** Settles when a dispose that has begun is through. */
   readonly disposePromise?: Promise<void> | undefined;
   /** Set when the loopback MCP server for `customTools` could not be started; the session works without it. */
-  fusionToolBridgeError?: { reasonCode: 'mcp-schema-server-missing' | 'bridge-start-failed' };
+  fusionToolBridgeError?: { reasonCode: 'mcp-schema-server-missing' | 'bridge-start-failed' } | undefined;
+  /** What was said, and why the last turn failed. */
+  readonly state: { messages: AgentSessionMessage[]; errorMessage?: string | undefined };
+  /** `state.messages`. */
+  readonly messages: AgentSessionMessage[];
+  /** The token counts of the last turn that reported any. */
+  readonly usage?: Record<string, number> | undefined;
+  /** What was asked for and could not be had: MCP servers, a model, a thinking level, images. */
+  readonly notices: string[];
+  /** `promptWithFallback` of the adapter. */
+  prompt(text: string, options?: unknown): Promise<AgentPromptResult>;
+  /** Cancels the running turn; resolves when it has ended, within 2,000 ms. */
+  abort(): Promise<void>;
+  /** Always rejects with `unsupported_capability`: the protocol takes no message into a running turn. */
+  steer(message?: unknown): Promise<never>;
   /** Subscribers run before the callbacks; what they throw is ignored. Returns the unsubscribe function. */
   subscribe(listener: (event: AgentSessionEvent) => void): () => void;
   /** Kills the agent. Idempotent. */

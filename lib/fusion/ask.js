@@ -1,0 +1,206 @@
+'use strict';
+
+/**
+ * One-shot asks. With this package's own adapter the whole ask runs natively; with any other runtime it goes through the
+ * runtime's contract.
+ *
+ * @typedef {import('../../types/ask').AskAcpOnceOptions} AskAcpOnceOptions
+ * @typedef {import('../../types/ask').AskAcpOnceResult} AskAcpOnceResult
+ * @typedef {import('../../types/ask').AskFailureReason} AskFailureReason
+ */
+
+const binding = require('../../binding.js');
+const native = require('../native');
+const { fromNative } = require('../errors.js');
+const { agentModel } = require('./presets.js');
+const { buildPromptBlocks } = require('./prompt-builder.js');
+const { AcpRuntimeAdapter } = require('./runtime-adapter.js');
+const { placeSystemPrompt } = require('./system-prompt.js');
+const { turnError } = require('./turn-errors.js');
+
+/**
+ * @param {string} output
+ * @returns {any[]}
+ */
+function extractJsonObjects(output) {
+  if (typeof output !== 'string') return [];
+  return binding.extractJsonTexts(output).map((text) => JSON.parse(text));
+}
+
+/** @param {unknown} error */
+function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * @param {AskFailureReason} reason
+ * @param {string} message
+ * @param {{ text?: string, stopReason?: string }} [rest]
+ * @returns {AskAcpOnceResult}
+ */
+function failure(reason, message, { text, stopReason } = {}) {
+  return {
+    ok: false,
+    reason,
+    message,
+    ...(text === undefined || text === '' ? {} : { text }),
+    ...(stopReason === undefined ? {} : { stopReason }),
+  };
+}
+
+/**
+ * @param {string} text
+ * @param {string | undefined} stopReason
+ * @param {boolean | undefined} recoverJson
+ * @returns {AskAcpOnceResult}
+ */
+function success(text, stopReason, recoverJson) {
+  const parsed = recoverJson === true ? extractJsonObjects(text).at(-1) : undefined;
+  return {
+    ok: true,
+    text,
+    ...(parsed === undefined ? {} : { parsed }),
+    ...(stopReason === undefined ? {} : { stopReason }),
+  };
+}
+
+/**
+ * Whether the adapter is this package's, as it is.
+ *
+ * @param {any} runtime
+ * @returns {runtime is AcpRuntimeAdapter}
+ */
+function isOwn(runtime) {
+  if (!(runtime instanceof AcpRuntimeAdapter)) return false;
+  const proto = AcpRuntimeAdapter.prototype;
+  return Object.getPrototypeOf(runtime) === proto && runtime.dispose === proto.dispose;
+}
+
+/**
+ * @param {AcpRuntimeAdapter} adapter
+ * @param {AskAcpOnceOptions} options
+ * @returns {Promise<AskAcpOnceResult | undefined>} `undefined`: this ask needs what only a session can do
+ */
+async function askNatively(adapter, options) {
+  const { cli, runtime } = adapter;
+  const model = agentModel(runtime.preset, cli.model ?? options.model);
+  const place = placeSystemPrompt(options.systemPrompt, runtime, undefined);
+  let launch;
+  try {
+    launch = adapter.launchOptions({ cwd: options.cwd, model });
+  } catch (error) {
+    return failure('create_session_failed', messageOf(error));
+  }
+  // A model that is chosen in the session, and a field that only some agents have, need the agent's word first.
+  if (model !== undefined && launch.model === undefined) return undefined;
+  if (place.text !== undefined && runtime.systemPromptVia === 'field') return undefined;
+  const blocks = buildPromptBlocks(options.prompt);
+  if (place.text !== undefined) blocks.unshift({ type: 'text', text: place.text });
+  let answer;
+  try {
+    answer = await native.ask({
+      launch: native.launchOptions(launch),
+      session: { cwd: options.cwd, mcpServers: [], _meta: place.meta },
+      sessionTimeoutMs: runtime.timeouts.session,
+      prompt: blocks,
+      turn: native.turnOptions({ timeoutMs: options.timeoutMs ?? 0, idleTimeoutMs: runtime.timeouts.idle }),
+      recoverJson: options.recoverJson === true,
+      close: { graceMs: 0 },
+    });
+  } catch (error) {
+    return failure('create_session_failed', messageOf(error));
+  }
+  if (answer.ok) {
+    const { text, parsed, stopReason } = answer;
+    return { ok: true, text, ...(parsed === undefined ? {} : { parsed }), ...(stopReason === undefined ? {} : { stopReason }) };
+  }
+  const error = fromNative(answer.error, { command: cli.binaryPath, nodeSpawnErrors: true });
+  const isTurn = answer.reason === 'turn_failed';
+  const isStart = answer.reason === 'create_session_failed';
+  const message = isTurn ? turnError(error).message : isStart ? error.message : answer.message;
+  return failure(answer.reason, message, answer);
+}
+
+/**
+ * @template T
+ * @param {Promise<T>} promise
+ * @param {number | undefined} ms
+ * @returns {Promise<{ value: T } | 'timeout'>}
+ */
+async function within(promise, ms) {
+  if (ms === undefined || !(ms > 0) || !Number.isFinite(ms)) return { value: await promise };
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer;
+  /** @type {Promise<'timeout'>} */
+  const late = new Promise((resolve) => {
+    timer = setTimeout(resolve, Math.min(ms, 2 ** 31 - 1), 'timeout');
+  });
+  // What fails after the time is up is nobody's concern any more.
+  promise.catch(() => {});
+  try {
+    return await Promise.race([promise.then((value) => ({ value })), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * @param {any} runtime
+ * @param {AskAcpOnceOptions} options
+ * @returns {Promise<AskAcpOnceResult>}
+ */
+async function askThroughContract(runtime, options) {
+  let text = '';
+  let session;
+  try {
+    ({ session } = await runtime.createSession({
+      cwd: options.cwd,
+      systemPrompt: options.systemPrompt ?? '',
+      tools: 'readonly',
+      defaultModelId: options.model,
+      runtimeContext: { sessionPurpose: 'cli-agent-ask', toolMode: 'readonly' },
+      onText: (/** @type {string} */ delta) => {
+        text += delta;
+      },
+    }));
+  } catch (error) {
+    return failure('create_session_failed', messageOf(error));
+  }
+  try {
+    const turn = Promise.resolve(runtime.promptWithFallback(session, options.prompt));
+    const outcome = await within(turn, options.timeoutMs);
+    if (outcome === 'timeout') return failure('timeout', `ACP prompt timed out after ${options.timeoutMs}ms`, { text });
+    const stopReason = outcome.value?.stopReason;
+    if (stopReason === undefined || stopReason === 'end_turn') return success(text, stopReason, options.recoverJson);
+    return failure('abnormal_stop', `ACP prompt ended with stopReason=${stopReason}`, { text, stopReason });
+  } catch (error) {
+    return failure('turn_failed', messageOf(error), { text });
+  } finally {
+    await disposeOnce(runtime, session);
+  }
+}
+
+/**
+ * @param {any} runtime
+ * @param {any} session
+ */
+async function disposeOnce(runtime, session) {
+  try {
+    if (typeof runtime.dispose === 'function') await runtime.dispose(session);
+    else await session?.dispose?.();
+  } catch {
+    // The answer stands, whatever became of the session.
+  }
+}
+
+/**
+ * @param {any} runtime
+ * @param {AskAcpOnceOptions} options
+ * @returns {Promise<AskAcpOnceResult>}
+ */
+async function askAcpOnce(runtime, options) {
+  const answer = isOwn(runtime) ? await askNatively(runtime, options) : undefined;
+  return answer ?? askThroughContract(runtime, options);
+}
+
+module.exports = { askAcpOnce, extractJsonObjects };

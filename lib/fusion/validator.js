@@ -1,0 +1,67 @@
+'use strict';
+
+/** The validator's verdict. The mapping is native; prose never passes. */
+
+const binding = require('../../binding.js');
+const { askAcpOnce } = require('./ask.js');
+const { text } = require('./cli-settings.js');
+
+/** UTF-16 code units of the output that an error's summary shows. */
+const TAIL = 4000;
+
+/**
+ * @typedef {import('../../types/ask').ValidatorVerdict} ValidatorVerdict
+ * @typedef {import('../../types/ask').VerdictStatus} VerdictStatus
+ */
+
+/**
+ * @param {unknown} token
+ * @returns {VerdictStatus | undefined}
+ */
+function normalizeVerdictToken(token) {
+  if (typeof token !== 'string') return undefined;
+  return /** @type {VerdictStatus | null} */ (binding.normalizeVerdictToken(token)) ?? undefined;
+}
+
+/**
+ * @param {string} prose
+ * @returns {'fail' | 'blocked' | undefined}
+ */
+function inferVerdictFromProse(prose) {
+  if (typeof prose !== 'string') return undefined;
+  return /** @type {'fail' | 'blocked' | null} */ (binding.inferVerdictFromProse(prose)) ?? undefined;
+}
+
+/**
+ * @param {unknown} parsed
+ * @param {string} prose
+ * @returns {ValidatorVerdict}
+ */
+function mapParsedToVerdict(parsed, prose) {
+  let json;
+  try {
+    json = JSON.stringify(parsed);
+  } catch {
+    // Nothing that came out of JSON.
+  }
+  return JSON.parse(binding.mapParsedToVerdict(json ?? 'null', typeof prose === 'string' ? prose : ''));
+}
+
+/**
+ * @param {any} runtime
+ * @param {import('../../types/ask').RunCliAgentValidationOptions} options
+ * @returns {Promise<ValidatorVerdict>}
+ */
+async function runCliAgentValidation(runtime, { prompt, cwd, settings, systemPrompt, timeoutMs }) {
+  const model = text(settings?.acpModel);
+  try {
+    const answer = await askAcpOnce(runtime, { prompt, cwd, model, systemPrompt, timeoutMs, recoverJson: true });
+    if (answer.ok) return mapParsedToVerdict(answer.parsed, answer.text);
+    const tail = answer.text ? `\n--- output tail ---\n${answer.text.slice(-TAIL)}` : '';
+    return { status: 'error', assertions: [], summary: `${answer.message}${tail}` };
+  } catch (error) {
+    return { status: 'error', assertions: [], summary: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+module.exports = { normalizeVerdictToken, inferVerdictFromProse, mapParsedToVerdict, runCliAgentValidation };

@@ -1,0 +1,5 @@
+'use strict';
+
+const { probeAcpReadiness } = require('./lib/fusion/probe.js');
+
+module.exports = { probeAcpReadiness };
