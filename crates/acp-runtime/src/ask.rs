@@ -219,13 +219,15 @@ fn judge(turn: TurnOutcome, recover_json: bool, auth_methods: &[&str]) -> AskOut
         return AskOutcome::failure(AskReason::AbnormalStop, error, Some(text), stop_reason);
     }
     if is_sign_in_notice(&text) {
-        let methods = if auth_methods.is_empty() { String::new() } else { format!(" (it offers {})", auth_methods.join(", ")) };
+        let methods =
+            if auth_methods.is_empty() { String::new() } else { format!(" (it offers {})", auth_methods.join(", ")) };
         let notice: String = text.trim().chars().take(200).collect();
         let message = format!("the ACP agent is not signed in{methods}; its whole reply was: {notice}");
         let error = prompt_error(ErrorCode::SignInRequired, &message);
         return AskOutcome::failure(AskReason::TurnFailed, error, Some(text), stop_reason);
     }
-    let parsed = if recover_json { last_json_object(&text).and_then(|json| serde_json::from_str(json).ok()) } else { None };
+    let parsed =
+        if recover_json { last_json_object(&text).and_then(|json| serde_json::from_str(json).ok()) } else { None };
     AskOutcome::Answer(Answer { ok: True, text, parsed, stop_reason, result })
 }
 

@@ -80,7 +80,8 @@ fn raw_capabilities<S: serde::Serializer>(capabilities: &AgentCapabilities, seri
 
 impl AgentFacts {
     fn read(result: &RawValue) -> Result<Self> {
-        let mut result: Map<String, Value> = serde_json::from_str(result.get()).map_err(|_| incompatible(&Value::Null))?;
+        let mut result: Map<String, Value> =
+            serde_json::from_str(result.get()).map_err(|_| incompatible(&Value::Null))?;
         let version = result.get("protocolVersion").cloned().unwrap_or(Value::Null);
         // The integer is compared; a string, a date, anything else is another protocol (field case W10).
         if version.as_u64() != Some(u64::from(PROTOCOL_VERSION)) {
@@ -228,7 +229,10 @@ pub(super) async fn authenticate(
         } else {
             let shown: Vec<String> =
                 available.iter().map(|id| strip_control_sequences(id).chars().take(64).collect()).collect();
-            format!("ACP agent requires authentication but no preferred method matched (available: {})", shown.join(", "))
+            format!(
+                "ACP agent requires authentication but no preferred method matched (available: {})",
+                shown.join(", ")
+            )
         };
         return Err(Error::new(ErrorCode::AuthRequired, message)
             .in_phase(Phase::Authenticate)
@@ -255,7 +259,9 @@ mod tests {
     #[test]
     fn only_the_integer_is_compatible_and_what_was_said_is_kept() {
         assert!(read(json!({ "protocolVersion": 1 })).is_ok());
-        for other in [json!(0), json!(2), json!(7), json!(65536), json!("1"), json!("2025-03-26"), json!(1.5), json!(null)] {
+        for other in
+            [json!(0), json!(2), json!(7), json!(65536), json!("1"), json!("2025-03-26"), json!(1.5), json!(null)]
+        {
             let error = read(json!({ "protocolVersion": other })).unwrap_err();
             assert_eq!(error.code(), ErrorCode::IncompatibleProtocol);
             assert_eq!(error.details().extra.as_ref().unwrap()["agentProtocolVersion"], other);

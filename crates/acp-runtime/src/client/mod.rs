@@ -307,4 +307,3 @@ async fn finish(tree: &ProcessTree, ladder: Ladder) -> ExitInfo {
     let report = tree.shutdown(ladder).await;
     ExitInfo { exit: report.exit, survivors: report.survivors }
 }
-

@@ -188,7 +188,11 @@ fn check_mcp_server(server: &Value, capabilities: &AgentCapabilities) -> Result<
 fn check_system_prompt(prompt: &Value, capabilities: &AgentCapabilities) -> Result<()> {
     needs(capabilities, Gate::Marker("/sessionCapabilities/systemPrompt"), "a system prompt")?;
     if prompt["mode"] == "override" {
-        needs(capabilities, Gate::Marker("/sessionCapabilities/systemPrompt/mode/override"), "a system prompt override")?;
+        needs(
+            capabilities,
+            Gate::Marker("/sessionCapabilities/systemPrompt/mode/override"),
+            "a system prompt override",
+        )?;
     }
     let texts = prompt["content"].as_array().filter(|blocks| !blocks.is_empty());
     if texts.is_some_and(|blocks| blocks.iter().all(|b| b["type"] == "text" && b["text"].is_string())) {

@@ -45,16 +45,22 @@ impl State {
                 self.pending.register(id, waiting);
                 self.write_call(id, &method, params.as_deref());
             }
-            Command::Notify { method, params } => self.write(|out| encode::notification(out, &method, params.as_deref())),
+            Command::Notify { method, params } => {
+                self.write(|out| encode::notification(out, &method, params.as_deref()))
+            }
             Command::Prompt { call, session_id, params, options, reply } => {
                 match self.sessions.touch(&session_id).map(|s| (s.turn.is_some(), s.owed.is_some())) {
                     None => reply(Err(no_session(&session_id))),
-                    Some((true, _)) => reply(Err(prompt_error(ErrorCode::TurnInProgress, "the session already runs a turn"))),
+                    Some((true, _)) => {
+                        reply(Err(prompt_error(ErrorCode::TurnInProgress, "the session already runs a turn")))
+                    }
                     Some((_, true)) => {
                         let why = "the agent has not ended the previous turn yet";
                         reply(Err(prompt_error(ErrorCode::SessionUnusable, why)));
                     }
-                    Some((false, false)) => self.begin_turn(session_id, call, &params, Turn::new(call, options, self.now, reply)),
+                    Some((false, false)) => {
+                        self.begin_turn(session_id, call, &params, Turn::new(call, options, self.now, reply))
+                    }
                 }
             }
             Command::Cancel { session_id, grace, done } => {
@@ -177,7 +183,9 @@ impl State {
         match std::mem::replace(&mut waiting.effect, Effect::None) {
             Effect::EndTurn(session_id) => self.on_turn_response(&session_id, call, result),
             // Nobody waits any more.
-            Effect::None | Effect::OpenSession(_) if waiting.reply.is_none() => self.shared.diagnostics.late_response(1),
+            Effect::None | Effect::OpenSession(_) if waiting.reply.is_none() => {
+                self.shared.diagnostics.late_response(1)
+            }
             Effect::None => waiting.answer(result),
             Effect::OpenSession(spec) => match result.and_then(|raw| session_id_of(&raw).map(|id| (raw, id))) {
                 Ok((raw, session_id)) => {
@@ -216,10 +224,13 @@ impl State {
     fn read_outcome(&self, outcome: &Outcome<'_>, method: &str) -> Result<Box<RawValue>> {
         match outcome {
             Outcome::Result(raw) => Ok((*raw).to_owned()),
-            Outcome::Error(raw) => Err(rpc_error::read(raw, method, self.shared.auth_methods.get(), &*self.options.redact)),
-            Outcome::Malformed(why) => {
-                Err(Error::new(ErrorCode::MalformedResponse, format!("the agent's response to {method} is malformed: {why}")))
+            Outcome::Error(raw) => {
+                Err(rpc_error::read(raw, method, self.shared.auth_methods.get(), &*self.options.redact))
             }
+            Outcome::Malformed(why) => Err(Error::new(
+                ErrorCode::MalformedResponse,
+                format!("the agent's response to {method} is malformed: {why}"),
+            )),
         }
     }
 
@@ -270,7 +281,9 @@ impl State {
         let due: Vec<_> = self
             .sessions
             .iter_mut()
-            .filter_map(|s| s.turn.as_ref().and_then(|t| Some((s.id.clone(), t.call, t.due(now, heard)?, t.cancel_requested()))))
+            .filter_map(|s| {
+                s.turn.as_ref().and_then(|t| Some((s.id.clone(), t.call, t.due(now, heard)?, t.cancel_requested())))
+            })
             .collect();
         for (session_id, call, due, cancel_sent) in due {
             if due == Due::Settled {
@@ -291,7 +304,10 @@ impl State {
             match due {
                 Due::ForceCancel | Due::Settled => turn.finish(Some("cancelled".to_owned()), None, true),
                 Due::TimedOut => {
-                    turn.fail(sent(prompt_error(ErrorCode::Timeout, &format!("the turn did not end within {limit} ms"))));
+                    turn.fail(sent(prompt_error(
+                        ErrorCode::Timeout,
+                        &format!("the turn did not end within {limit} ms"),
+                    )));
                 }
                 Due::Stalled => {
                     let why = format!("the agent sent nothing for {limit} ms in a running turn");

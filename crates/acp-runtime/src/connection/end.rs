@@ -40,12 +40,7 @@ impl State {
                 exit: None,
                 stderr_tail,
             },
-            End::Stopped(error) => EndFacts {
-                code: error.code(),
-                message: error.to_string(),
-                exit: None,
-                stderr_tail,
-            },
+            End::Stopped(error) => EndFacts { code: error.code(), message: error.to_string(), exit: None, stderr_tail },
             End::Abandoned => EndFacts {
                 code: ErrorCode::ClientClosed,
                 message: "the ACP client was dropped".to_owned(),
@@ -62,7 +57,8 @@ impl State {
         }
         pending.sort_unstable();
         pending.dedup();
-        let waiting = if pending.is_empty() { String::new() } else { format!(" while {} was pending", pending.join(", ")) };
+        let waiting =
+            if pending.is_empty() { String::new() } else { format!(" while {} was pending", pending.join(", ")) };
         let silent = if self.shared.diagnostics.heard_anything() { "" } else { "; it wrote nothing to stdout" };
         format!("ACP agent exited ({exit}){waiting}{silent}{}", last_line(stderr_tail))
     }
@@ -79,7 +75,10 @@ impl State {
                 Command::Prompt { reply, .. } => reply(Err(facts.error().in_phase(Phase::Prompt))),
                 Command::Cancel { done, .. } => drop(done.send(CancelState::Idle)),
                 Command::Wind { done, .. } => drop(done.send(())),
-                Command::Notify { .. } | Command::Abandon { .. } | Command::DropSession { .. } | Command::Stop { .. } => {}
+                Command::Notify { .. }
+                | Command::Abandon { .. }
+                | Command::DropSession { .. }
+                | Command::Stop { .. } => {}
             }
         }
         let exit = facts.exit.clone().unwrap_or_default();
@@ -99,7 +98,8 @@ impl State {
                     continue;
                 }
                 let mut error = facts.error().in_phase(Phase::Prompt);
-                error.details_mut().prompt_may_have_been_sent = self.pending.get_mut(turn.call).is_none_or(|c| c.written);
+                error.details_mut().prompt_may_have_been_sent =
+                    self.pending.get_mut(turn.call).is_none_or(|c| c.written);
                 turn.fail(error);
             }
         }

@@ -101,11 +101,7 @@ impl State {
     }
 
     /// Finds what answers a request.
-    fn handler(
-        &mut self,
-        method: &str,
-        params: Option<&RawValue>,
-    ) -> Result<Handler, AnswerError> {
+    fn handler(&mut self, method: &str, params: Option<&RawValue>) -> Result<Handler, AnswerError> {
         if self.inbound.open.len() >= MAX_OPEN {
             return Err(AnswerError::new(code::INTERNAL_ERROR, "too many requests are open"));
         }
@@ -162,7 +158,8 @@ impl State {
         let decision = guard(|| self.host.permission(request))
             .unwrap_or_else(|_| Box::pin(std::future::ready(PermissionDecision::Deny)));
         let floor = self.options.floor;
-        let answer = async move { resolve_decision(&options, &or_deny(decision).await, floor, Several::Refuse).outcome };
+        let answer =
+            async move { resolve_decision(&options, &or_deny(decision).await, floor, Several::Refuse).outcome };
         let future = Box::pin(async move { outcome(&answer.await) });
         Ok(Handler::Asked(Asks::Permission, Some(session_id), future))
     }
@@ -175,7 +172,8 @@ impl State {
     }
 
     fn open_request(&mut self, id: &str, asks: Asks, session_id: Option<String>, future: BoxFuture<Answer>) {
-        if let Some(turn) = session_id.as_deref().and_then(|id| self.sessions.get_mut(id)).and_then(|s| s.turn.as_mut()) {
+        if let Some(turn) = session_id.as_deref().and_then(|id| self.sessions.get_mut(id)).and_then(|s| s.turn.as_mut())
+        {
             turn.on_host_asked();
         }
         let abort = self.inbound.handlers.spawn(future);
@@ -231,7 +229,9 @@ impl State {
                 #[serde(borrow)]
                 request_id: &'a RawValue,
             }
-            let Some(cancel) = params.and_then(|p| serde_json::from_str::<CancelRequest<'_>>(p.get()).ok()) else { return };
+            let Some(cancel) = params.and_then(|p| serde_json::from_str::<CancelRequest<'_>>(p.get()).ok()) else {
+                return;
+            };
             let id = cancel.request_id.get();
             self.take_back(|open| open.id == id);
         } else if !method.starts_with("$/") {

@@ -77,7 +77,13 @@ pub trait Services: Send + Sync + 'static {
         let _ = (session_id, cwd);
     }
     /// Answers one request of a session. `None`: not handled.
-    fn request(&self, session_id: &str, method: &str, params: &RawValue, host: &Arc<dyn Host>) -> Option<BoxFuture<Answer>>;
+    fn request(
+        &self,
+        session_id: &str,
+        method: &str,
+        params: &RawValue,
+        host: &Arc<dyn Host>,
+    ) -> Option<BoxFuture<Answer>>;
     /// The session is over.
     fn session_closed(&self, session_id: &str);
     /// The connection is over; everything that the services started ends.
@@ -139,16 +145,45 @@ pub enum CancelState {
 }
 
 enum Command {
-    Call { id: u64, method: String, params: Option<Box<RawValue>>, options: CallOptions, reply: Reply },
-    Notify { method: String, params: Option<Box<RawValue>> },
-    Prompt { call: u64, session_id: String, params: Box<RawValue>, options: TurnOptions, reply: TurnReply },
-    Cancel { session_id: String, grace: Duration, done: oneshot::Sender<CancelState> },
-    Abandon { call: u64, error: Error },
-    DropSession { session_id: String },
+    Call {
+        id: u64,
+        method: String,
+        params: Option<Box<RawValue>>,
+        options: CallOptions,
+        reply: Reply,
+    },
+    Notify {
+        method: String,
+        params: Option<Box<RawValue>>,
+    },
+    Prompt {
+        call: u64,
+        session_id: String,
+        params: Box<RawValue>,
+        options: TurnOptions,
+        reply: TurnReply,
+    },
+    Cancel {
+        session_id: String,
+        grace: Duration,
+        done: oneshot::Sender<CancelState>,
+    },
+    Abandon {
+        call: u64,
+        error: Error,
+    },
+    DropSession {
+        session_id: String,
+    },
     /// Teardown, first half: cancel turns, answer what is open, flush, close stdin.
-    Wind { grace: Duration, done: oneshot::Sender<()> },
+    Wind {
+        grace: Duration,
+        done: oneshot::Sender<()>,
+    },
     /// Teardown, second half: fail what is left and end the task.
-    Stop { error: Error },
+    Stop {
+        error: Error,
+    },
 }
 
 /// What handle and task share.
@@ -226,13 +261,7 @@ impl Connection {
 
     /// Calls a method that the agent advertised. `reply` runs on the connection's task, in wire order, exactly once.
     /// Returns the call's id, for [`Connection::abandon`].
-    pub fn call_with(
-        &self,
-        method: &str,
-        params: Option<Box<RawValue>>,
-        options: CallOptions,
-        reply: Reply,
-    ) -> u64 {
+    pub fn call_with(&self, method: &str, params: Option<Box<RawValue>>, options: CallOptions, reply: Reply) -> u64 {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let phase = options.phase;
         if let Err(error) = self.shared.capabilities.get().map_or(Ok(()), |c| c.check(method)) {

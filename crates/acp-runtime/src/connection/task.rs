@@ -168,7 +168,10 @@ async fn read_some(reader: &mut (dyn AsyncRead + Send + Unpin), lines: &mut Line
     reader.read_buf(lines.read_buffer()).await
 }
 
-async fn write_some(writer: Option<&mut (dyn AsyncWrite + Send + Unpin + 'static)>, bytes: &[u8]) -> std::io::Result<usize> {
+async fn write_some(
+    writer: Option<&mut (dyn AsyncWrite + Send + Unpin + 'static)>,
+    bytes: &[u8],
+) -> std::io::Result<usize> {
     match writer {
         Some(writer) => writer.write(bytes).await,
         None => Ok(bytes.len()),

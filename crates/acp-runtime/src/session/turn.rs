@@ -163,7 +163,8 @@ impl Turn {
             return Some(force_at);
         }
         let total = self.options.timeout.map(|t| self.started + t);
-        let idle = (heard && self.host_asked == 0).then_some(self.options.idle_timeout).flatten().map(|t| self.last_frame + t);
+        let idle =
+            (heard && self.host_asked == 0).then_some(self.options.idle_timeout).flatten().map(|t| self.last_frame + t);
         match (total, idle) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),

@@ -80,7 +80,10 @@ impl LineSplitter {
             }
             let length = end - start;
             if length > self.max_line {
-                return Some(Line::Oversize { bytes: length as u64, head: &self.buffer[start..start + length.min(HEAD_BYTES)] });
+                return Some(Line::Oversize {
+                    bytes: length as u64,
+                    head: &self.buffer[start..start + length.min(HEAD_BYTES)],
+                });
             }
             let line = trim(&self.buffer[start..end]);
             // Blank lines are keep-alives, not noise.

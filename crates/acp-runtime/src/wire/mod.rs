@@ -11,8 +11,8 @@ pub mod frame;
 mod object;
 pub mod oversize;
 pub(crate) mod redacted;
-pub mod schema;
 pub mod rpc_error;
+pub mod schema;
 mod text;
 pub mod update;
 

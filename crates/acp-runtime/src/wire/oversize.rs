@@ -59,7 +59,10 @@ mod tests {
         let cases = [
             (r#"{"jsonrpc":"2.0","id":7,"result":{"x":"xxx"#, response(ResponseId::Exact(7))),
             (r#" { "id" : "7", "error":{"code":1,"#, response(ResponseId::Quirk(7))),
-            (r#"{"id":"a-1","jsonrpc":"2.0","method":"fs/write_text_file","params":{"content":"é"#, Some(Oversize::Request("\"a-1\"".into()))),
+            (
+                r#"{"id":"a-1","jsonrpc":"2.0","method":"fs/write_text_file","params":{"content":"é"#,
+                Some(Oversize::Request("\"a-1\"".into())),
+            ),
             (r#"{"jsonrpc":"2.0","method":"session/update","params":{"id":3,"#, None),
             (r#"{"jsonrpc":"2.0","result":"xxxx"#, None),
             (r#"{"jsonrpc":"2.0","id":7"#, None),

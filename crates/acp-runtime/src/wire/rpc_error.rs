@@ -27,12 +27,7 @@ struct Wire<'a> {
 }
 
 /// The failure that a response's error object means. `auth_methods`: what the agent advertised, if it did yet.
-pub fn read(
-    raw: &RawValue,
-    method: &str,
-    auth_methods: Option<&Value>,
-    redact: &dyn Fn(&str) -> String,
-) -> Error {
+pub fn read(raw: &RawValue, method: &str, auth_methods: Option<&Value>, redact: &dyn Fn(&str) -> String) -> Error {
     let malformed = || {
         Error::new(ErrorCode::MalformedResponse, format!("the agent's error response to {method} has no numeric code"))
     };
@@ -94,25 +89,39 @@ mod tests {
     use serde_json::json;
 
     fn error(json: Value, methods: Option<Value>) -> Error {
-        read(&super::super::encode::raw(&json).unwrap(), "session/prompt", methods.as_ref(), &|t| t.replace("sk-1", "[REDACTED]"))
+        read(&super::super::encode::raw(&json).unwrap(), "session/prompt", methods.as_ref(), &|t| {
+            t.replace("sk-1", "[REDACTED]")
+        })
     }
 
     #[test]
     fn code_message_and_data_are_kept_and_shown() {
-        let e = error(json!({"code": -32603, "message": "Internal error", "data": {"details": "model sk-1 not found"}}), None);
+        let e = error(
+            json!({"code": -32603, "message": "Internal error", "data": {"details": "model sk-1 not found"}}),
+            None,
+        );
         assert_eq!(
             e.to_string(),
             r#"Internal error (acp rpc code -32603, retryable) [data: {"details":"model [REDACTED] not found"}]"#
         );
         let details = e.details();
         assert!(details.retryable && details.code == ErrorCode::AgentError);
-        assert_eq!(details.rpc.as_ref().unwrap().data.as_ref().unwrap().get(), r#"{"details":"model [REDACTED] not found"}"#);
+        assert_eq!(
+            details.rpc.as_ref().unwrap().data.as_ref().unwrap().get(),
+            r#"{"details":"model [REDACTED] not found"}"#
+        );
         for nothing in [json!({}), json!(null)] {
             let e = error(json!({"code": -1, "message": "m", "data": nothing}), None);
             assert_eq!(e.to_string(), "m (acp rpc code -1)");
         }
-        assert_eq!(error(json!({"code": 5, "message": "m", "data": "why"}), None).to_string(), "m (acp rpc code 5) [data: why]");
-        assert_eq!(error(json!({"code": 5, "message": "m", "data": [1]}), None).to_string(), "m (acp rpc code 5) [data: [1]]");
+        assert_eq!(
+            error(json!({"code": 5, "message": "m", "data": "why"}), None).to_string(),
+            "m (acp rpc code 5) [data: why]"
+        );
+        assert_eq!(
+            error(json!({"code": 5, "message": "m", "data": [1]}), None).to_string(),
+            "m (acp rpc code 5) [data: [1]]"
+        );
     }
 
     #[test]
@@ -122,8 +131,14 @@ mod tests {
         assert_eq!(advertised.code(), ErrorCode::AuthRequired);
         assert_eq!(advertised.details().extra, Some(json!({ "authMethods": methods })));
         assert!(!advertised.details().retryable);
-        assert_eq!(error(json!({"code": -32000, "message": "Authentication required"}), None).code(), ErrorCode::AuthRequired);
-        assert_eq!(error(json!({"code": -32000, "message": "Session busy"}), Some(json!([]))).code(), ErrorCode::AgentError);
+        assert_eq!(
+            error(json!({"code": -32000, "message": "Authentication required"}), None).code(),
+            ErrorCode::AuthRequired
+        );
+        assert_eq!(
+            error(json!({"code": -32000, "message": "Session busy"}), Some(json!([]))).code(),
+            ErrorCode::AgentError
+        );
         assert_eq!(error(json!({"code": -32001, "message": "log in"}), None).code(), ErrorCode::AgentError);
     }
 

@@ -42,14 +42,14 @@ async fn w10_c12_another_version_is_told_as_it_was_said_and_nothing_more_is_sent
     {
         let stage = Stage::new();
         // A removed member and a null one are the same to the kit, and to the client.
-        let script = Script::new().record(&stage.file("heard")).then(wire::w10_protocol_version(Some(version.clone())));
+        let script = Script::new().record(&stage.file("heard")).then(wire::w10_protocol_version(&version));
         let error = refused(&stage, &script, None).await;
         assert_eq!((error.code(), error.details().phase), (ErrorCode::IncompatibleProtocol, Some(Phase::Initialize)));
         assert_eq!(error.details().extra.as_ref().unwrap()["agentProtocolVersion"], version);
         assert!(error.to_string().contains(&version.to_string()), "{error}");
         let heard = std::fs::read_to_string(stage.file("heard")).unwrap();
         assert_eq!(heard.lines().count(), 1, "only initialize was sent: {heard}");
-        let status = probed(&stage, &wire::w10_protocol_version(Some(version)), None, false).await;
+        let status = probed(&stage, &wire::w10_protocol_version(&version), None, false).await;
         assert_eq!((status.ok, status.reason, status.exit_code), (false, ProbeReason::IncompatibleProtocol, 1));
     }
 }

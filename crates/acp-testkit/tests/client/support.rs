@@ -195,7 +195,7 @@ impl Listener {
     }
 
     pub fn spec(&self, view: ViewKind) -> SessionSpec {
-        SessionSpec { view, outbox: Some(Arc::clone(&self.outbox)) }
+        SessionSpec { view, outbox: Some(Arc::clone(&self.outbox)), cwd: None }
     }
 
     /// Takes what is queued; whether there was something.
