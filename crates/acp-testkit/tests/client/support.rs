@@ -204,7 +204,7 @@ impl Listener {
         let mut heard = self.heard.lock().unwrap();
         let before = heard.len();
         while reader.has_more() {
-            let (mut text, marks) = reader.slice(100);
+            let (mut text, marks) = reader.slice(100, usize::MAX);
             for mark in marks {
                 let (segment, rest) = text.split_at(mark.bytes as usize);
                 heard.push((mark.kind, segment.to_owned()));
