@@ -1,5 +1,5 @@
 //! Files and terminals as a connection serves them: the gate, the answers, the end of a session.
-#![expect(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "helpers of tests")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};

@@ -82,7 +82,7 @@ proptest! {
         for node in &tree {
             build(&place, node);
         }
-        let before = (place.names(&place.base), place.names(&place.outside));
+        let before = (Place::names(&place.base), Place::names(&place.outside));
         for path in &paths {
             let path = absolute(&place, path);
             if let Ok(text) = place.read(&path) {
@@ -97,7 +97,7 @@ proptest! {
                 prop_assert!(resolved.starts_with(&place.cwd), "{} -> {}", path, resolved.display());
             }
         }
-        prop_assert_eq!(before, (place.names(&place.base), place.names(&place.outside)));
+        prop_assert_eq!(before, (Place::names(&place.base), Place::names(&place.outside)));
         prop_assert_eq!(std::fs::read_to_string(place.outside.join("secret")).unwrap(), OUTSIDE);
     }
 }

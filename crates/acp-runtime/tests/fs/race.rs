@@ -41,8 +41,8 @@ fn nothing_outside_is_read_or_created_while_the_tree_moves() {
     });
     place.outside_is_untouched();
     assert_eq!(inside + refused, ROUNDS);
-    let leftovers = |names: Vec<String>| names.into_iter().filter(|name| name.ends_with(".tmp")).count();
-    assert_eq!(leftovers(place.names(&dir)) + leftovers(place.names(&place.cwd)), 0);
+    let leftovers = |names: Vec<String>| names.into_iter().filter(|name| name.starts_with(".acp-")).count();
+    assert_eq!(leftovers(Place::names(&dir)) + leftovers(Place::names(&place.cwd)), 0);
 }
 
 #[test]

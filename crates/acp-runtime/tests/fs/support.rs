@@ -42,7 +42,7 @@ impl Place {
     }
 
     /// Every name below the directory, to see that nothing appeared and nothing temporary stayed.
-    pub fn names(&self, below: &Path) -> Vec<String> {
+    pub fn names(below: &Path) -> Vec<String> {
         let mut names: Vec<String> = std::fs::read_dir(below)
             .unwrap()
             .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
@@ -52,7 +52,7 @@ impl Place {
     }
 
     pub fn outside_is_untouched(&self) {
-        assert_eq!(self.names(&self.outside), ["secret"]);
+        assert_eq!(Self::names(&self.outside), ["secret"]);
         assert_eq!(std::fs::read_to_string(self.outside.join("secret")).unwrap(), OUTSIDE);
     }
 }

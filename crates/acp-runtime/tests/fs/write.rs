@@ -14,7 +14,7 @@ fn a_missing_file_is_created_and_an_existing_one_replaced() {
     place.write(&place.path("sub/b.txt"), "é\n").unwrap();
     assert_eq!(place.read("a.txt").unwrap(), "shorter");
     assert_eq!(place.read("sub/b.txt").unwrap(), "é\n");
-    assert_eq!(place.names(&place.cwd), ["a.txt", "new.txt", "sub"], "nothing temporary stays");
+    assert_eq!(Place::names(&place.cwd), ["a.txt", "new.txt", "sub"], "nothing temporary stays");
 }
 
 #[test]
@@ -36,14 +36,14 @@ fn preparing_writes_nothing() {
     assert_eq!(prepared.path(), place.cwd.join("new.txt"));
     assert_eq!(prepared.dedupe_key(), format!("fs_write|{}", place.cwd.join("new.txt").display()));
     drop(prepared);
-    assert_eq!(place.names(&place.cwd), ["a.txt", "sub"]);
+    assert_eq!(Place::names(&place.cwd), ["a.txt", "sub"]);
 }
 
 #[test]
 fn a_missing_directory_is_not_created() {
     let place = Place::new();
     assert_eq!(place.write("no/such/file", "x"), Err(FsErrorCode::PathOutsideCwd));
-    assert_eq!(place.names(&place.cwd), ["a.txt", "sub"]);
+    assert_eq!(Place::names(&place.cwd), ["a.txt", "sub"]);
 }
 
 #[cfg(unix)]
@@ -91,6 +91,6 @@ mod unix {
         std::fs::set_permissions(&sub, PermissionsExt::from_mode(0o555)).unwrap();
         assert_eq!(place.write("sub/new", "x"), Err(FsErrorCode::Io));
         std::fs::set_permissions(&sub, PermissionsExt::from_mode(0o755)).unwrap();
-        assert_eq!(place.names(&sub), ["b.txt"]);
+        assert_eq!(Place::names(&sub), ["b.txt"]);
     }
 }
