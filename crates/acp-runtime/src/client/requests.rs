@@ -103,6 +103,12 @@ pub(super) fn prompt_params(
         #[serde(rename = "type", borrow)]
         kind: std::borrow::Cow<'a, str>,
     }
+    #[derive(serde::Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Prompt<'a> {
+        session_id: &'a str,
+        prompt: &'a RawValue,
+    }
     let listed: Vec<Block<'_>> = serde_json::from_str(blocks.get())
         .map_err(|_| Error::invalid_argument("a prompt is a list of content blocks, each with a type"))?;
     if listed.is_empty() {
@@ -117,12 +123,6 @@ pub(super) fn prompt_params(
             other => return Err(Error::invalid_argument(format!("{other} is not a type of content block"))),
         };
         needs(capabilities, gate, &format!("a content block of type {}", block.kind))?;
-    }
-    #[derive(serde::Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Prompt<'a> {
-        session_id: &'a str,
-        prompt: &'a RawValue,
     }
     encode::raw(&Prompt { session_id, prompt: blocks })
 }
