@@ -74,9 +74,9 @@ pub(super) async fn run(transport: Transport, mut commands: UnboundedReceiver<Co
                 None => break End::Abandoned,
             },
             // Times are taken after the wait, never before it.
-            read = read_some(&mut *reader, &mut lines), if may_read => ends.on_read(read, &state),
+            read = read_some(&mut *reader, &mut lines), if may_read => ends.on_read(&read, &state),
             written = write_some(writer.as_deref_mut(), &state.out[state.written..]), if has_output => {
-                on_written(&mut state, &mut writer, &mut ends, written);
+                on_written(&mut state, &mut writer, &mut ends, &written);
             }
             () = space(state.blocked.first().map(|outbox| &**outbox)), if !state.blocked.is_empty() => state.on_space(),
             Some(finished) = state.inbound.next(), if !state.inbound.is_empty() => {
@@ -103,8 +103,8 @@ pub(super) async fn run(transport: Transport, mut commands: UnboundedReceiver<Co
 }
 
 impl Ends {
-    fn on_read(&mut self, read: std::io::Result<usize>, state: &State) {
-        match read {
+    fn on_read(&mut self, read: &std::io::Result<usize>, state: &State) {
+        match *read {
             Ok(0) | Err(_) => {
                 self.eof = true;
                 self.broken.get_or_insert("the agent closed its stdout");
@@ -186,8 +186,8 @@ async fn space(blocked: Option<&Outbox>) {
 
 type Writer = Option<Box<dyn AsyncWrite + Send + Unpin>>;
 
-fn on_written(state: &mut State, writer: &mut Writer, ends: &mut Ends, written: std::io::Result<usize>) {
-    match written {
+fn on_written(state: &mut State, writer: &mut Writer, ends: &mut Ends, written: &std::io::Result<usize>) {
+    match *written {
         Ok(bytes) if bytes > 0 => {
             state.written += bytes;
             let written = state.written;

@@ -24,9 +24,9 @@ fn mask(value: &mut Value, redact: &dyn Fn(&str) -> String) -> bool {
             *text = masked;
             changed
         }
-        Value::Array(items) => items.iter_mut().fold(false, |changed, item| mask(item, redact) || changed),
+        Value::Array(items) => mask_all(items.iter_mut(), redact),
         Value::Object(members) => {
-            let mut changed = members.values_mut().fold(false, |changed, member| mask(member, redact) || changed);
+            let mut changed = mask_all(members.values_mut(), redact);
             if members.keys().any(|key| redact(key) != *key) {
                 *members = std::mem::take(members).into_iter().map(|(key, member)| (redact(&key), member)).collect();
                 changed = true;
@@ -35,6 +35,15 @@ fn mask(value: &mut Value, redact: &dyn Fn(&str) -> String) -> bool {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
+}
+
+/// Masks all of them, also after the first that was changed.
+fn mask_all<'v>(values: impl Iterator<Item = &'v mut Value>, redact: &dyn Fn(&str) -> String) -> bool {
+    let mut changed = false;
+    for value in values {
+        changed |= mask(value, redact);
+    }
+    changed
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ pub fn read(raw: &RawValue, method: &str, auth_methods: Option<&Value>, redact: 
     let retryable = matches!(rpc_code, code::INTERNAL_ERROR | -32001 | -32003);
     let mut text = format!("{message} (acp rpc code {rpc_code}{})", if retryable { ", retryable" } else { "" });
     if let Some(shown) = data.and_then(shown_data) {
-        text.push_str(&format!(" [data: {}]", clean(&shown, MAX_DATA_UNITS)));
+        text.extend([" [data: ", &clean(&shown, MAX_DATA_UNITS), "]"]);
     }
     let mut error = Error::new(error_code, text);
     if auth && let Some(methods) = auth_methods {
@@ -88,6 +88,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    #[expect(clippy::needless_pass_by_value, reason = "literals are passed")]
     fn error(json: Value, methods: Option<Value>) -> Error {
         read(&super::super::encode::raw(&json).unwrap(), "session/prompt", methods.as_ref(), &|t| {
             t.replace("sk-1", "[REDACTED]")
