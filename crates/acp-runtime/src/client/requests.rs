@@ -92,6 +92,13 @@ impl SessionRequest {
     }
 }
 
+#[derive(serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Prompt<'a> {
+    session_id: &'a str,
+    prompt: &'a RawValue,
+}
+
 /// The parameters of `session/prompt`.
 pub(super) fn prompt_params(
     session_id: &str,
