@@ -110,12 +110,6 @@ pub(super) fn prompt_params(
         #[serde(rename = "type", borrow)]
         kind: std::borrow::Cow<'a, str>,
     }
-    #[derive(serde::Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Prompt<'a> {
-        session_id: &'a str,
-        prompt: &'a RawValue,
-    }
     let listed: Vec<Block<'_>> = serde_json::from_str(blocks.get())
         .map_err(|_| Error::invalid_argument("a prompt is a list of content blocks, each with a type"))?;
     if listed.is_empty() {

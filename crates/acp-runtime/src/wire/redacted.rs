@@ -26,7 +26,8 @@ fn mask(value: &mut Value, redact: &dyn Fn(&str) -> String) -> bool {
         }
         Value::Array(items) => items.iter_mut().map(|item| mask(item, redact)).fold(false, std::ops::BitOr::bitor),
         Value::Object(members) => {
-            let mut changed = members.values_mut().map(|member| mask(member, redact)).fold(false, std::ops::BitOr::bitor);
+            let mut changed =
+                members.values_mut().map(|member| mask(member, redact)).fold(false, std::ops::BitOr::bitor);
             if members.keys().any(|key| redact(key) != *key) {
                 *members = std::mem::take(members).into_iter().map(|(key, member)| (redact(&key), member)).collect();
                 changed = true;
