@@ -59,6 +59,10 @@ describe('on the wire', () => {
     });
   }
 
+  test('JSON that a mask has broken is no fault of the agent', () => {
+    assert.deepEqual(remarks([['<', '{"id":0,"result":{"api-key":[REDACTED]"a":1}}'], ...OPEN]), []);
+  });
+
   test('after a line that was cut nothing is judged', () => {
     const watcher = new Watcher();
     watcher.see({ direction: 'to_agent', frame: '{"jsonrpc":', truncated: true });

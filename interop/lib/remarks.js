@@ -62,7 +62,9 @@ class Watcher {
     try {
       message = JSON.parse(frame);
     } catch {
-      if (frame.trim()) this.found.add('not-json');
+      // A mask over a secret may leave JSON that does not parse: it is no fault of the agent, and may hide an answer.
+      if (/^\s*[{[]/.test(frame)) this.#blind = [...this.#pending.values()].some((method) => method !== 'initialize');
+      else if (frame.trim()) this.found.add('not-json');
       return;
     }
     if (direction === 'to_agent') this.#sent(message);
