@@ -51,7 +51,7 @@ describe('on the wire', () => {
     'announced-twice': [...OPEN, PROMPT, call, call, done, end('end_turn')],
     unfinished: [...OPEN, PROMPT, call, end('refusal')],
     'cancel-error': [...OPEN, PROMPT, CANCEL, ['<', { id: 2, error: { code: -32603, message: 'no' } }]],
-    'not-json': [['<', 'Welcome!'], ...OPEN],
+    'plain-text': [['<', 'Welcome!'], ...OPEN],
   })) {
     test(`${remark} is remarked, and nothing else`, () => {
       assert.ok(Object.hasOwn(REMARKS, remark));

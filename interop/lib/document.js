@@ -100,7 +100,9 @@ function section(row, result) {
     `${row.title}. Packages: ${names}. ${capital(says.filter(Boolean).join(', '))}`.trim(),
   ];
   const seen = new Set(Object.values(result.checks).flatMap((found) => found.remarks ?? []));
-  const told = [...seen].sort().map((remark) => ({ agent: REMARKS[remark][0], runtime: REMARKS[remark][1] }));
+  const told = Object.entries(REMARKS)
+    .filter(([remark]) => seen.has(/** @type {import('./remarks.js').Remark} */ (remark)))
+    .map(([, [agent, runtime]]) => ({ agent, runtime }));
   const faults = [...told, ...row.faults].map((fault) => `- ${fault.agent} → ${fault.runtime}`);
   if (faults.length > 0) lines.push(faults.join('\n'));
   const notes = Object.entries(result.checks)

@@ -23,9 +23,9 @@ const REMARKS = {
     'A cancelled prompt is answered with an error.',
     'A turn that was asked to cancel ends as cancelled.',
   ],
-  'not-json': ['Text that is no JSON is written to stdout.', 'The line is skipped, and counted in the diagnostics.'],
-  'needs-sigterm': ['It does not end when its stdin is closed.', 'SIGTERM follows after `graceMs`.'],
-  'needs-sigkill': ['It ends neither when its stdin is closed nor on SIGTERM.', 'SIGKILL follows.'],
+  'plain-text': ['Text that is no JSON is written to stdout.', 'The line is skipped.'],
+  'needs-sigterm': ['It lives on after its stdin is closed.', 'SIGTERM follows after `graceMs`.'],
+  'needs-sigkill': ['It lives on after its stdin is closed, and after SIGTERM.', 'SIGKILL follows.'],
 };
 
 /** @typedef {keyof typeof REMARKS} Remark */
@@ -64,7 +64,7 @@ class Watcher {
     } catch {
       // A mask over a secret may leave JSON that does not parse: it is no fault of the agent, and may hide an answer.
       if (/^\s*[{[]/.test(frame)) this.#blind = [...this.#pending.values()].some((method) => method !== 'initialize');
-      else if (frame.trim()) this.found.add('not-json');
+      else if (frame.trim()) this.found.add('plain-text');
       return;
     }
     if (direction === 'to_agent') this.#sent(message);
