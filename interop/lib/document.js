@@ -37,8 +37,8 @@ function document(rows, checks, clientName) {
     'After every check, closed or cut short, no process of the agent may be left: they are looked for by a mark ' +
       'in their environment, their command line and their working directory. `+n` says how many were.',
     '## Agents',
-    'For each agent first what it does that a client must cope with, as seen in these runs, and how the runtime copes; ' +
-      'then what was noted at its checks.',
+    'For each agent first what it does that a client must cope with, as seen in these runs, and how the runtime ' +
+      'copes; then what was noted at its checks.',
     ...ran.map(([row, result]) => section(row, result)),
   ];
   return `${parts.filter(Boolean).join('\n\n')}\n`;
@@ -53,8 +53,8 @@ function intro(ran) {
     }),
   );
   return (
-    'Each agent is the real one, installed from its registry, with a scratch HOME, and a fake model server on loopback ' +
-    `in place of its provider.\n\n${[...runs].join('\n')}`
+    'Each agent is the real one, installed from its registry, with a scratch HOME, and a fake model server on ' +
+    `loopback in place of its provider.\n\n${[...runs].join('\n')}`
   );
 }
 

@@ -4,7 +4,10 @@
 
 /** Each remark: what the agent did, and how the runtime copes. */
 const REMARKS = {
-  'early-update': ['Updates arrive before the answer to `session/new`.', "They are kept until the session's id is known."],
+  'early-update': [
+    'Updates arrive before the answer to `session/new`.',
+    "They are kept until the session's id is known.",
+  ],
   'late-update': ['Updates arrive after the answer to the prompt.', 'They are events of the session, not of the turn.'],
   'unknown-update': [
     'A tool call is updated that was not announced.',
@@ -24,8 +27,11 @@ const REMARKS = {
     'A turn that was asked to cancel ends as cancelled.',
   ],
   'plain-text': ['Text that is no JSON is written to stdout.', 'The line is skipped.'],
-  'needs-sigterm': ['It lives on after its stdin is closed.', 'SIGTERM follows after `graceMs`.'],
-  'needs-sigkill': ['It lives on after its stdin is closed, and after SIGTERM.', 'SIGKILL follows.'],
+  'needs-sigterm': ['It was still alive two seconds after its stdin was closed.', 'SIGTERM follows.'],
+  'needs-sigkill': [
+    'It was still alive two seconds after its stdin was closed, and after SIGTERM.',
+    'SIGKILL follows.',
+  ],
 };
 
 /** @typedef {keyof typeof REMARKS} Remark */
