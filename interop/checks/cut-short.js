@@ -19,6 +19,7 @@ function cutShort(id, title, end) {
     async run(test) {
       const running = await startTool(test);
       if (running.skip) return running.skip;
+      test.endsAgent = id !== 'close-tool';
       const at = performance.now();
       await end(running.client, test);
       const seconds = ((performance.now() - at) / 1000).toFixed(1);

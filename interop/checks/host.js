@@ -39,6 +39,8 @@ function hostCheck(id, title, end) {
         return ok();
       } finally {
         host.kill();
+        await test.within(host.exited, 'the end of the host');
+        await waitUntilGone(test.scratch.mark, FOLLOW_MS);
       }
     },
   };

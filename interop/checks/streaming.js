@@ -20,7 +20,9 @@ module.exports = {
       }
     })();
     await test.within(drained, 'the turn');
-    const ended = test.row.usesModel === false ? Infinity : (test.asked('stream')[0]?.finishedAt ?? 0);
+    // An agent may ask the model something else first with the same words.
+    const ends = test.asked('stream').map((request) => request.finishedAt ?? 0);
+    const ended = test.row.usesModel === false ? Infinity : Math.max(0, ...ends);
     test.facts = { chunks };
     if (chunks < 2) return fail(`${chunks} chunk`);
     return first < ended ? ok(`${chunks} chunks`) : fail(`${chunks} chunks, all after the model had ended`);

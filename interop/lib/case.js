@@ -6,6 +6,7 @@ const fs = require('node:fs');
 const path = require('node:path');
 const driver = require('./driver.js');
 const { FILES } = require('../model/steer.js');
+const { Watcher } = require('./remarks.js');
 const { makeScratch } = require('./scratch.js');
 const { canScan, survivorsOf, sweep, waitUntilGone } = require('./processes.js');
 
@@ -23,6 +24,7 @@ const STRAGGLER_MS = 3_000;
  * @property {number} seconds
  * @property {{ atOnce: string[], staying: string[] } | undefined} survivors undefined where processes cannot be found
  * @property {object} [facts]
+ * @property {import('./remarks.js').Remark[]} [remarks] what the agent did on the wire
  */
 
 /** @param {string} [note] @returns {Verdict} */
@@ -33,10 +35,14 @@ const fail = (note) => ({ status: 'fail', note });
 const notApplicable = (note) => ({ status: 'n/a', note });
 
 class Case {
-  /** @type {any[]} */
+  /** @type {{ client: any, watcher: Watcher }[]} */
   #clients = [];
   /** Permission requests the agent made. @type {any[]} */
   permissions = [];
+  /** The check ends the agent itself, so that how it ended says nothing about it. */
+  endsAgent = false;
+  /** What the agents did on the wire. @type {Set<import('./remarks.js').Remark>} */
+  remarks = new Set();
   /** Whatever a check wants to keep for the report. @type {Record<string, unknown>} */
   facts = {};
 
@@ -67,8 +73,11 @@ class Case {
    * @param {object} [more] further launch options
    */
   async launch(more = {}) {
-    const client = await this.within(this.api.AcpClient.launch({ ...this.launchOptions, ...more }), 'launch');
-    this.#clients.push(client);
+    const watcher = new Watcher();
+    const onWire = (/** @type {any} */ frame) => watcher.see(frame);
+    const options = { ...this.launchOptions, onWire, ...more };
+    const client = await this.within(this.api.AcpClient.launch(options), 'launch');
+    this.#clients.push({ client, watcher });
     return client;
   }
 
@@ -148,7 +157,11 @@ class Case {
 
   /** Closes what the check left open. */
   async close() {
-    for (const client of this.#clients) await this.within(client.close(), 'close', 30_000);
+    for (const { client, watcher } of this.#clients) {
+      const exit = await this.within(client.close(), 'close', 30_000);
+      if (!this.endsAgent) watcher.closed(exit ?? {});
+      for (const remark of watcher.found) this.remarks.add(remark);
+    }
   }
 
   /** @returns {Promise<CaseResult['survivors']>} */
@@ -209,6 +222,7 @@ async function runCase(check, row, client, model) {
     seconds: Math.round((performance.now() - started) / 100) / 10,
     survivors,
     ...(Object.keys(test.facts).length > 0 ? { facts: test.facts } : {}),
+    ...(test.remarks.size > 0 ? { remarks: [...test.remarks].sort() } : {}),
   };
 }
 

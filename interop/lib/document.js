@@ -2,6 +2,7 @@
 
 /** Writes `docs/interop.md` from the stored results and the rows' own notes. */
 
+const { REMARKS } = require('./remarks.js');
 const { load } = require('./report.js');
 
 /**
@@ -36,6 +37,8 @@ function document(rows, checks, clientName) {
     'After every check, closed or cut short, no process of the agent may be left: they are looked for by a mark ' +
       'in their environment, their command line and their working directory. `+n` says how many were.',
     '## Agents',
+    'For each agent first what it does that a client must cope with, as seen in these runs, and how the runtime ' +
+      'copes; then what was noted at its checks.',
     ...ran.map(([row, result]) => section(row, result)),
   ];
   return `${parts.filter(Boolean).join('\n\n')}\n`;
@@ -50,8 +53,8 @@ function intro(ran) {
     }),
   );
   return (
-    'Each agent is the real one, installed from its registry, with a scratch HOME, and a fake model server on loopback ' +
-    `in place of its provider.\n\n${[...runs].join('\n')}`
+    'Each agent is the real one, installed from its registry, with a scratch HOME, and a fake model server on ' +
+    `loopback in place of its provider.\n\n${[...runs].join('\n')}`
   );
 }
 
@@ -96,7 +99,11 @@ function section(row, result) {
     `### ${row.id}`,
     `${row.title}. Packages: ${names}. ${capital(says.filter(Boolean).join(', '))}`.trim(),
   ];
-  const faults = row.faults.map((fault) => `- ${fault.agent} → ${fault.runtime}`);
+  const seen = new Set(Object.values(result.checks).flatMap((found) => found.remarks ?? []));
+  const told = Object.entries(REMARKS)
+    .filter(([remark]) => seen.has(/** @type {import('./remarks.js').Remark} */ (remark)))
+    .map(([, [agent, runtime]]) => ({ agent, runtime }));
+  const faults = [...told, ...row.faults].map((fault) => `- ${fault.agent} → ${fault.runtime}`);
   if (faults.length > 0) lines.push(faults.join('\n'));
   const notes = Object.entries(result.checks)
     .filter(([, found]) => found.note || (found.survivors?.atOnce.length ?? 0) > 0)

@@ -21,7 +21,7 @@ const { findShellTool, findWriteTool, fillArguments } = require('./tools.js');
 const HELLO_PIECES = ['Hello ', 'from ', 'the model.'];
 const HELLO = HELLO_PIECES.join('');
 const STREAM_PIECES = 8;
-const STREAM_GAP_MS = 150;
+const STREAM_GAP_MS = 300;
 /** Half a minute, longer than any client should wait for a cancelled turn. */
 const SLOW_PIECES = 120;
 const SLOW_GAP_MS = 250;
