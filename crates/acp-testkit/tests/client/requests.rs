@@ -49,7 +49,7 @@ async fn c9_unknown_requests_are_refused_and_unknown_notifications_ignored() {
     stage.end(client).await;
     let notified = host.notified.lock().unwrap().clone();
     assert_eq!(notified, ["foo/bar", "_x/y", "terminal/create", "fs/write_text_file", "elicitation/create"]);
-    assert_eq!(host.closed.load(Ordering::SeqCst), 1, "the host hears of the end once");
+    eventually("the end, told to the host", || host.closed.load(Ordering::SeqCst) == 1).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
