@@ -282,16 +282,15 @@ impl NativeClient {
         let options = parse::<Close>(&options)?.into_core();
         let slot = Arc::clone(&self.0);
         runtime::handle()?.spawn(async move {
-            match slot.client.get() {
-                Some(client) => reply(&slot.control, token, Ok(&client.close(options).await)),
-                // A launch under way is cut short; its own promise says so.
-                None => {
-                    if let Some(tree) = slot.tree.get() {
-                        tree.shutdown(options.ladder).await;
-                    }
-                    reply(&slot.control, token, Ok(&serde_json::json!({ "exitCode": null, "signal": null })));
-                }
+            if let Some(client) = slot.client.get() {
+                reply(&slot.control, token, Ok(&client.close(options).await));
+                return;
             }
+            // A launch under way is cut short; its own promise says so.
+            if let Some(tree) = slot.tree.get() {
+                tree.shutdown(options.ladder).await;
+            }
+            reply(&slot.control, token, Ok(&serde_json::json!({ "exitCode": null, "signal": null })));
         });
         Ok(())
     }

@@ -139,7 +139,6 @@ impl NativeFiles {
     /// Nothing is opened yet.
     #[napi(constructor, catch_unwind)]
     #[must_use]
-    #[expect(clippy::needless_pass_by_value, reason = "converted from a JavaScript object")]
     pub fn new(cwd: String, policy: FilesPolicy) -> Self {
         let policy = FsPolicy {
             read: policy.read,

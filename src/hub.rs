@@ -84,8 +84,12 @@ impl Hub {
             }
         };
         let outbox = Outbox::new(Limits::default(), Arc::new(wake));
-        let channel =
-            Channel { outbox: Arc::clone(&outbox), reader: Reader::new(Arc::clone(&outbox)), queued: false, paused: false };
+        let channel = Channel {
+            outbox: Arc::clone(&outbox),
+            reader: Reader::new(Arc::clone(&outbox)),
+            queued: false,
+            paused: false,
+        };
         self.channels().map.insert(id, channel);
         (id, outbox)
     }
@@ -164,11 +168,7 @@ impl Hub {
 
     /// Asks JavaScript a question on `outbox`. The future resolves with its answer, or `None` when there will be none.
     /// Dropping the future tells JavaScript that the question is moot.
-    pub fn ask(
-        self: &Arc<Self>,
-        outbox: &Arc<Outbox>,
-        question: &impl Serialize,
-    ) -> BoxFuture<Option<String>> {
+    pub fn ask(self: &Arc<Self>, outbox: &Arc<Outbox>, question: &impl Serialize) -> BoxFuture<Option<String>> {
         let number = self.number();
         let (sender, receiver) = oneshot::channel();
         self.questions().insert(number, sender);

@@ -2,17 +2,17 @@
 //!
 //! JavaScript calls are synchronous; whatever takes time settles a promise later, through the environment's [`hub`].
 
-mod bridge;
-mod client;
-mod files;
-mod floor;
-mod host;
-mod hub;
-mod logging;
-mod options;
-mod runtime;
-mod text;
-mod verdict;
+pub mod bridge;
+pub mod client;
+pub mod files;
+pub mod floor;
+pub mod host;
+pub mod hub;
+pub mod logging;
+pub mod options;
+pub mod runtime;
+pub mod text;
+pub mod verdict;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -20,6 +20,7 @@ use serde_json::value::RawValue;
 /// How to launch. `lib/native/options.js` has checked the types.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent switches of the host")]
 pub struct Launch {
     command: String,
     args: Vec<String>,
@@ -134,6 +135,7 @@ impl Launch {
 /// Limits of a turn.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
+#[expect(clippy::struct_field_names, reason = "the names that JavaScript uses, with their unit")]
 pub struct Turn {
     timeout_ms: u64,
     idle_timeout_ms: u64,
@@ -156,6 +158,7 @@ impl Turn {
 /// How to close.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
+#[expect(clippy::struct_field_names, reason = "the names that JavaScript uses, with their unit")]
 pub struct Close {
     grace_ms: Option<u64>,
     term_grace_ms: Option<u64>,

@@ -292,9 +292,15 @@ mod tests {
     fn outbox(limits: Limits) -> (Arc<Outbox>, Arc<AtomicUsize>) {
         let wakes = Arc::new(AtomicUsize::new(0));
         let counter = Arc::clone(&wakes);
-        (Outbox::new(limits, Arc::new(move || {
-            counter.fetch_add(1, Ordering::SeqCst);
-        })), wakes)
+        (
+            Outbox::new(
+                limits,
+                Arc::new(move || {
+                    counter.fetch_add(1, Ordering::SeqCst);
+                }),
+            ),
+            wakes,
+        )
     }
 
     #[test]

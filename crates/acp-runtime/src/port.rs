@@ -5,7 +5,9 @@
 //! cancelled, the agent took the request back, or the connection ended.
 
 use std::future::Future;
+use std::path::Path;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -95,6 +97,42 @@ pub trait Host: Send + Sync + 'static {
 pub struct DenyAll;
 
 impl Host for DenyAll {}
+
+/// Answers the file and terminal requests that [`Offers`] admits.
+pub trait Services: Send + Sync + 'static {
+    /// A session opened in this directory. Called before the agent can ask anything of it.
+    fn session_opened(&self, session_id: &str, cwd: &Path) {
+        let _ = (session_id, cwd);
+    }
+    /// Answers one request of a session. `None`: not handled.
+    fn request(
+        &self,
+        session_id: &str,
+        method: &str,
+        params: &RawValue,
+        host: &Arc<dyn Host>,
+    ) -> Option<BoxFuture<Answer>>;
+    /// The session is over.
+    fn session_closed(&self, session_id: &str);
+    /// The connection is over; everything that the services started ends.
+    fn closed(&self) -> BoxFuture<()>;
+}
+
+/// Services of a host that offers none.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoServices;
+
+impl Services for NoServices {
+    fn request(&self, _: &str, _: &str, _: &RawValue, _: &Arc<dyn Host>) -> Option<BoxFuture<Answer>> {
+        None
+    }
+
+    fn session_closed(&self, _: &str) {}
+
+    fn closed(&self) -> BoxFuture<()> {
+        Box::pin(std::future::ready(()))
+    }
+}
 
 fn cancelled_elicitation() -> Box<RawValue> {
     // The text is a constant and valid JSON; the fallback is never taken.

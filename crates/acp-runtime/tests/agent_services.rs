@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use acp_runtime::connection::Services;
+use acp_runtime::port::Services;
 use acp_runtime::port::{BoxFuture, Host};
 use acp_runtime::services::agent::{AgentServices, TerminalPolicy};
 use acp_runtime::services::fs::FsPolicy;

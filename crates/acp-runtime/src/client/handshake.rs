@@ -252,6 +252,7 @@ pub(super) async fn authenticate(
 mod tests {
     use super::*;
 
+    #[expect(clippy::needless_pass_by_value, reason = "literals are passed")]
     fn read(json: Value) -> Result<AgentFacts> {
         AgentFacts::read(&encode::raw(&json).unwrap())
     }

@@ -18,11 +18,11 @@ pub use requests::SessionRequest;
 use secrets::Secrets;
 
 use crate::capabilities::Offers;
-use crate::connection::{CallOptions, Connection, NoServices, Options, Services, Transport};
+use crate::connection::{CallOptions, Connection, Options, Transport};
 use crate::diagnostics;
 use crate::error::{Error, ErrorCode, ExitFacts, Phase, Result};
 use crate::pending::{Effect, Reply};
-use crate::port::Host;
+use crate::port::{Host, NoServices, Services};
 use crate::process::{Ladder, LaunchSpec, ProcessTree, spawn};
 use crate::services::permission::Floor;
 use crate::session::{SessionSpec, TurnOptions, TurnReply};

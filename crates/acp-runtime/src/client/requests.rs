@@ -92,6 +92,13 @@ impl SessionRequest {
     }
 }
 
+#[derive(serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Prompt<'a> {
+    session_id: &'a str,
+    prompt: &'a RawValue,
+}
+
 /// The parameters of `session/prompt`.
 pub(super) fn prompt_params(
     session_id: &str,
@@ -117,12 +124,6 @@ pub(super) fn prompt_params(
             other => return Err(Error::invalid_argument(format!("{other} is not a type of content block"))),
         };
         needs(capabilities, gate, &format!("a content block of type {}", block.kind))?;
-    }
-    #[derive(serde::Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Prompt<'a> {
-        session_id: &'a str,
-        prompt: &'a RawValue,
     }
     encode::raw(&Prompt { session_id, prompt: blocks })
 }

@@ -46,20 +46,20 @@ impl State {
                 self.write_call(id, &method, params.as_deref());
             }
             Command::Notify { method, params } => {
-                self.write(|out| encode::notification(out, &method, params.as_deref()))
+                self.write(|out| encode::notification(out, &method, params.as_deref()));
             }
             Command::Prompt { call, session_id, params, options, reply } => {
                 match self.sessions.touch(&session_id).map(|s| (s.turn.is_some(), s.owed.is_some())) {
                     None => reply(Err(no_session(&session_id))),
                     Some((true, _)) => {
-                        reply(Err(prompt_error(ErrorCode::TurnInProgress, "the session already runs a turn")))
+                        reply(Err(prompt_error(ErrorCode::TurnInProgress, "the session already runs a turn")));
                     }
                     Some((_, true)) => {
                         let why = "the agent has not ended the previous turn yet";
                         reply(Err(prompt_error(ErrorCode::SessionUnusable, why)));
                     }
                     Some((false, false)) => {
-                        self.begin_turn(session_id, call, &params, Turn::new(call, options, self.now, reply))
+                        self.begin_turn(session_id, call, &params, Turn::new(call, options, self.now, reply));
                     }
                 }
             }
@@ -184,7 +184,7 @@ impl State {
             Effect::EndTurn(session_id) => self.on_turn_response(&session_id, call, result),
             // Nobody waits any more.
             Effect::None | Effect::OpenSession(_) if waiting.reply.is_none() => {
-                self.shared.diagnostics.late_response(1)
+                self.shared.diagnostics.late_response(1);
             }
             Effect::None => waiting.answer(result),
             Effect::OpenSession(spec) => match result.and_then(|raw| session_id_of(&raw).map(|id| (raw, id))) {

@@ -26,7 +26,8 @@ impl EarlyUpdates {
         if self.lines.is_empty() {
             return Vec::new();
         }
-        let (taken, kept) = std::mem::take(&mut self.lines).into_iter().partition::<Vec<_>, _>(|(id, _)| id == session_id);
+        let (taken, kept) =
+            std::mem::take(&mut self.lines).into_iter().partition::<Vec<_>, _>(|(id, _)| id == session_id);
         self.lines = kept;
         let taken: Vec<_> = taken.into_iter().map(|(_, line)| line).collect();
         self.bytes -= taken.iter().map(String::len).sum::<usize>();

@@ -11,7 +11,6 @@ mod inbound;
 mod state;
 mod task;
 
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -24,11 +23,10 @@ use crate::capabilities::{AgentCapabilities, Offers};
 use crate::diagnostics::Diagnostics;
 use crate::error::{Error, ErrorCode, ExitFacts, Phase, Result};
 use crate::pending::{Effect, Reply};
-use crate::port::{BoxFuture, Host};
+use crate::port::{BoxFuture, Host, Services};
 use crate::services::permission::Floor;
 use crate::session::{SessionSpec, TurnOptions, TurnReply};
 use crate::trace::Tap;
-use crate::wire::encode::Answer;
 
 /// The process behind a connection, as far as the connection needs it.
 pub trait AgentProcess: Send + Sync + 'static {
@@ -68,42 +66,6 @@ pub struct Options {
     pub tap: Option<Tap>,
     /// The file service and the terminals, where they are offered.
     pub services: Arc<dyn Services>,
-}
-
-/// Answers the file and terminal requests that [`Offers`] admits.
-pub trait Services: Send + Sync + 'static {
-    /// A session opened in this directory. Called before the agent can ask anything of it.
-    fn session_opened(&self, session_id: &str, cwd: &Path) {
-        let _ = (session_id, cwd);
-    }
-    /// Answers one request of a session. `None`: not handled.
-    fn request(
-        &self,
-        session_id: &str,
-        method: &str,
-        params: &RawValue,
-        host: &Arc<dyn Host>,
-    ) -> Option<BoxFuture<Answer>>;
-    /// The session is over.
-    fn session_closed(&self, session_id: &str);
-    /// The connection is over; everything that the services started ends.
-    fn closed(&self) -> BoxFuture<()>;
-}
-
-/// Services of a host that offers none.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoServices;
-
-impl Services for NoServices {
-    fn request(&self, _: &str, _: &str, _: &RawValue, _: &Arc<dyn Host>) -> Option<BoxFuture<Answer>> {
-        None
-    }
-
-    fn session_closed(&self, _: &str) {}
-
-    fn closed(&self) -> BoxFuture<()> {
-        Box::pin(std::future::ready(()))
-    }
 }
 
 /// What a call asks of the connection besides sending it.

@@ -83,12 +83,11 @@ impl State {
 
     /// One line of the agent's stdout.
     pub(super) fn on_line(&mut self, bytes: &[u8]) {
-        let line = match std::str::from_utf8(bytes) {
-            Ok(line) => Cow::Borrowed(line),
-            Err(_) => {
-                self.shared.diagnostics.repaired(1);
-                String::from_utf8_lossy(bytes)
-            }
+        let line = if let Ok(line) = std::str::from_utf8(bytes) {
+            Cow::Borrowed(line)
+        } else {
+            self.shared.diagnostics.repaired(1);
+            String::from_utf8_lossy(bytes)
         };
         if let Some(tap) = &self.options.tap {
             trace::show(tap, &*self.options.redact, Direction::FromAgent, bytes);

@@ -74,9 +74,9 @@ pub(super) async fn run(transport: Transport, mut commands: UnboundedReceiver<Co
                 None => break End::Abandoned,
             },
             // Times are taken after the wait, never before it.
-            read = read_some(&mut *reader, &mut lines), if may_read => ends.on_read(read, &state),
+            read = read_some(&mut *reader, &mut lines), if may_read => ends.on_read(&read, &state),
             written = write_some(writer.as_deref_mut(), &state.out[state.written..]), if has_output => {
-                on_written(&mut state, &mut writer, &mut ends, written);
+                on_written(&mut state, &mut writer, &mut ends, &written);
             }
             () = space(state.blocked.first().map(|outbox| &**outbox)), if !state.blocked.is_empty() => state.on_space(),
             Some(finished) = state.inbound.next(), if !state.inbound.is_empty() => {
@@ -103,7 +103,7 @@ pub(super) async fn run(transport: Transport, mut commands: UnboundedReceiver<Co
 }
 
 impl Ends {
-    fn on_read(&mut self, read: std::io::Result<usize>, state: &State) {
+    fn on_read(&mut self, read: &std::io::Result<usize>, state: &State) {
         match read {
             Ok(0) | Err(_) => {
                 self.eof = true;
@@ -111,7 +111,7 @@ impl Ends {
                 self.wait(Instant::now() + EXIT_WAIT);
             }
             Ok(bytes) => {
-                state.shared.diagnostics.received_bytes(bytes as u64);
+                state.shared.diagnostics.received_bytes(*bytes as u64);
                 if let Some(limit) = self.drain_limit {
                     self.deadline = Some((Instant::now() + DRAIN_SILENCE).min(limit));
                 }
@@ -186,10 +186,10 @@ async fn space(blocked: Option<&Outbox>) {
 
 type Writer = Option<Box<dyn AsyncWrite + Send + Unpin>>;
 
-fn on_written(state: &mut State, writer: &mut Writer, ends: &mut Ends, written: std::io::Result<usize>) {
+fn on_written(state: &mut State, writer: &mut Writer, ends: &mut Ends, written: &std::io::Result<usize>) {
     match written {
-        Ok(bytes) if bytes > 0 => {
-            state.written += bytes;
+        Ok(bytes) if *bytes > 0 => {
+            state.written += *bytes;
             let written = state.written;
             let sent = state.unwritten.iter().take_while(|(_, end)| *end <= written).count();
             for (call, _) in state.unwritten.drain(..sent) {

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::fs::{FsError, FsPolicy, FsService};
 use super::terminal::{CreateRequest, LocalLauncher, Shell, TerminalLauncher, TerminalLimits, TerminalRef, Terminals};
-use crate::connection::Services;
+use crate::port::Services;
 use crate::port::{BoxFuture, Host};
 use crate::wire::encode::{self, Answer, AnswerError, code};
 

@@ -24,9 +24,10 @@ fn mask(value: &mut Value, redact: &dyn Fn(&str) -> String) -> bool {
             *text = masked;
             changed
         }
-        Value::Array(items) => items.iter_mut().fold(false, |changed, item| mask(item, redact) || changed),
+        Value::Array(items) => items.iter_mut().map(|item| mask(item, redact)).fold(false, std::ops::BitOr::bitor),
         Value::Object(members) => {
-            let mut changed = members.values_mut().fold(false, |changed, member| mask(member, redact) || changed);
+            let mut changed =
+                members.values_mut().map(|member| mask(member, redact)).fold(false, std::ops::BitOr::bitor);
             if members.keys().any(|key| redact(key) != *key) {
                 *members = std::mem::take(members).into_iter().map(|(key, member)| (redact(&key), member)).collect();
                 changed = true;

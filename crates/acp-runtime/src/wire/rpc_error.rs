@@ -48,7 +48,7 @@ pub fn read(raw: &RawValue, method: &str, auth_methods: Option<&Value>, redact: 
     let retryable = matches!(rpc_code, code::INTERNAL_ERROR | -32001 | -32003);
     let mut text = format!("{message} (acp rpc code {rpc_code}{})", if retryable { ", retryable" } else { "" });
     if let Some(shown) = data.and_then(shown_data) {
-        text.push_str(&format!(" [data: {}]", clean(&shown, MAX_DATA_UNITS)));
+        text = format!("{text} [data: {}]", clean(&shown, MAX_DATA_UNITS));
     }
     let mut error = Error::new(error_code, text);
     if auth && let Some(methods) = auth_methods {

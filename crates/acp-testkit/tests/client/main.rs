@@ -1,5 +1,6 @@
 //! The client against the fake agent, one module per behaviour. Names such as W01 are those of the list of field cases,
 //! C33 those of the protocol's rules for clients.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "what fails in a helper fails its test")]
 
 mod backpressure;
 mod cancel;

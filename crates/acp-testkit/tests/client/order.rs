@@ -119,14 +119,12 @@ async fn c33_a_turn_ends_after_everything_it_said() {
         .map(|i| {
             let update =
                 json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": format!("{i} ")}});
-            format!(
-                "{}\n",
-                json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s1", "update": update}})
-            )
+            json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s1", "update": update}})
         })
+        .flat_map(|message| [message.to_string(), "\n".to_owned()])
         .collect();
     burst.push_str("{\"jsonrpc\":\"2.0\",\"id\":{{prompt.id}},\"result\":{\"stopReason\":\"end_turn\"}}\n");
-    let expected: String = (0..1000).map(|i| format!("{i} ")).collect();
+    let expected: String = (0..1000).flat_map(|i| [i.to_string(), " ".to_owned()]).collect();
     for listener in [Listener::new(), Listener::slow(Limits { bytes: 256, items: 8 })] {
         let stage = Stage::new();
         let client = stage.launch(&prompted().raw(burst.clone())).await;

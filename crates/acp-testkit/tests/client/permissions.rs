@@ -171,8 +171,8 @@ async fn s23_nothing_is_routed_to_the_wrong_session() {
     let first = crate::support::begin(&client, "s1", Some(&one), options);
     let second = crate::support::begin(&client, "s2", Some(&two), options);
     crate::support::eventually("both questions", || host.asked() == 2).await;
-    let state = client.connection().cancel("s1", crate::support::PATIENCE).await;
-    assert_eq!(state, acp_runtime::connection::CancelState::Cancelled);
+    let cancel = client.connection().cancel("s1", crate::support::PATIENCE).await;
+    assert_eq!(cancel, acp_runtime::connection::CancelState::Cancelled);
     let first = first.await.unwrap().unwrap();
     assert_eq!((first.text.as_str(), first.stop_reason.as_deref()), ("first", Some("cancelled")));
     release.send(true).unwrap();

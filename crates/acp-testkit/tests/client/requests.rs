@@ -158,6 +158,19 @@ async fn c49_a_permission_request_that_is_taken_back_is_answered_cancelled() {
     stage.end(client).await;
 }
 
+/// A host that answers nothing, ever.
+struct Never;
+
+impl Host for Never {
+    fn permission(&self, _: PermissionRequest) -> BoxFuture<PermissionDecision> {
+        Box::pin(std::future::pending())
+    }
+
+    fn extension_request(&self, _: Option<&str>, _: &str, _: Option<&RawValue>) -> Option<BoxFuture<Answer>> {
+        Some(Box::pin(std::future::pending()))
+    }
+}
+
 /// C7, C50: what is open when the host closes is answered while the pipe is alive, and so is what comes after.
 #[tokio::test(flavor = "multi_thread")]
 async fn c50_closing_answers_what_is_open() {
@@ -175,16 +188,6 @@ async fn c50_closing_answers_what_is_open() {
         .request("more", "_x/never", json!({}))
         .expect_error("more", json!({"code": -32800}))
         .prompt_end("cancelled");
-    struct Never;
-    impl Host for Never {
-        fn permission(&self, _: PermissionRequest) -> BoxFuture<PermissionDecision> {
-            Box::pin(std::future::pending())
-        }
-
-        fn extension_request(&self, _: Option<&str>, _: &str, _: Option<&RawValue>) -> Option<BoxFuture<Answer>> {
-            Some(Box::pin(std::future::pending()))
-        }
-    }
     let (client, listener) = opened(&stage, &script, Arc::new(Never)).await;
     let turn = begin(&client, "s1", Some(&listener), TurnOptions::default());
     listener.hears(acp_runtime::delivery::Kind::Text, "open").await;

@@ -24,7 +24,7 @@ impl Transcript {
         options.tap = Some(Arc::new(move |frame| {
             let from = if frame.direction == Direction::ToAgent { "client" } else { "agent" };
             assert!(!frame.truncated);
-            lines.lock().unwrap().push_str(&format!("{{\"from\":\"{from}\",\"message\":{}}}\n", frame.frame));
+            lines.lock().unwrap().extend(["{\"from\":\"", from, "\",\"message\":", &frame.frame, "}\n"]);
         }));
     }
 
