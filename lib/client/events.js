@@ -77,7 +77,8 @@ class EventReader {
    * @returns {any}
    */
   chunk(kind, text) {
-    const event = { type: CHUNKS[kind], sessionId: this.sessionId, content: { type: 'text', text } };
+    const type = CHUNKS[/** @type {keyof typeof CHUNKS} */ (kind)];
+    const event = { type, sessionId: this.sessionId, content: { type: 'text', text } };
     if (this.messageId !== '') /** @type {any} */ (event).messageId = this.messageId;
     return event;
   }

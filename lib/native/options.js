@@ -6,7 +6,7 @@ const { AcpError } = require('../errors.js');
  * A caller's mistake, told before anything happens.
  *
  * @param {string} message
- * @returns {AcpError}
+ * @returns {InstanceType<typeof AcpError>}
  */
 function invalid(message) {
   return new AcpError('invalid_argument', message);
