@@ -79,7 +79,7 @@ describe('the fake model', () => {
   const model = new FakeModel();
   before(async () => {
     await model.listen();
-    model.workDir = '/work/dir';
+    model.workDir = '/project/dir';
   });
   after(() => model.close());
 
