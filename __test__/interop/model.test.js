@@ -105,7 +105,7 @@ describe('the fake model', () => {
     test(`${name} answers with a call that writes where the server says`, async () => {
       const [tool, args] = protocol.call(await whole('Go on. STEER:shell'));
       assert.equal(tool, 'Bash');
-      assert.match(args.command, /> '\/work\/dir\/interop-shell\.txt'/);
+      assert.match(args.command, /> '\/project\/dir\/interop-shell\.txt'/);
     });
 
     test(`${name} streams text`, async () => {
