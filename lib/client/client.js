@@ -2,6 +2,7 @@
 
 const { AcpError } = require('../errors.js');
 const native = require('../native/index.js');
+const { reasonOf } = require('../native/abort.js');
 const { whole } = require('../native/options.js');
 const { AcpSession } = require('./session.js');
 const { handlersOf, nativeOptions } = require('./launch-options.js');
@@ -110,7 +111,7 @@ class AcpClient {
    * @param {import('../../types/client').NewSessionOptions} options
    */
   async #open(method, sessionId, options) {
-    options.signal?.aborted && (await Promise.reject(require('../native/abort.js').reasonOf(options.signal)));
+    if (options.signal?.aborted) throw reasonOf(options.signal);
     const { systemPrompt } = options;
     const cwd = options.cwd ?? this.cwd;
     const request = {

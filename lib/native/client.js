@@ -1,5 +1,6 @@
 'use strict';
 
+const { fromNative } = require('../errors.js');
 const { getHub, Kind } = require('./hub.js');
 const { withSignal } = require('./abort.js');
 const { closeOptions, launchOptions, turnOptions } = require('./options.js');
@@ -95,7 +96,7 @@ class Client {
    */
   notify(method, params) {
     const failure = this.native.notify(method, params === undefined ? undefined : JSON.stringify(params));
-    if (failure !== null) throw require('../errors.js').fromNative(failure);
+    if (failure !== null) throw fromNative(failure);
   }
 
   /**
