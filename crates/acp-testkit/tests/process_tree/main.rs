@@ -5,6 +5,7 @@
 mod env;
 mod escape;
 mod kill;
+mod namespace;
 mod shutdown;
 mod spawn;
 mod stage;

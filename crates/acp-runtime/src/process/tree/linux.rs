@@ -82,10 +82,14 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// `None` where `/proc` is not mounted.
+    /// `None` where `/proc` is not mounted, or shows another process namespace than the one whose ids this process knows:
+    /// then a number in it names a stranger.
     pub fn open() -> Option<Self> {
         let proc_dir = rustix::fs::open("/proc", READ | OFlags::DIRECTORY, Mode::empty()).ok()?;
-        Some(Self { proc_dir, environment: Vec::new() })
+        let mut target = [0u8; 16];
+        let length = rustix::fs::readlinkat_raw(&proc_dir, c"self", &mut target[..]).ok()?;
+        let itself: u32 = parse(target.get(..length)?)?;
+        (itself == std::process::id()).then_some(Self { proc_dir, environment: Vec::new() })
     }
 
     /// Every process that started at `since` or later; `None` when the list is not complete. With `then`, taken before the

@@ -55,7 +55,7 @@ pub(in crate::process) fn launch(binary: &Path, spec: &LaunchSpec) -> Result<Lau
     drop(ends);
     // It has not been waited for: until then its id is its own, whether it is alive or not.
     let start = Table::open().and_then(|table| table.entry(pid)).map(|entry| entry.start);
-    let host_session = rustix::process::getsid(None).map_or(0, |session| session.as_raw_nonzero().get().unsigned_abs());
+    let host_session = own_session();
     watchdog::add(pid, start.unwrap_or(0));
     let owned = Owned {
         root: (pid, start.unwrap_or(0)),
@@ -66,6 +66,14 @@ pub(in crate::process) fn launch(binary: &Path, spec: &LaunchSpec) -> Result<Lau
         known: Mutex::new(Known::new((pid, start.unwrap_or(0)))),
     };
     Ok(Launched { pid, owned, stdin, stdout, stderr, exit: wait::for_exit(pid) })
+}
+
+/// The session of this process; 0 when its leader is outside of the process namespace, as in a container that was entered, or
+/// unknown. Not `rustix::process::getsid`, whose result cannot be 0.
+fn own_session() -> u32 {
+    // SAFETY: asks for a number; no memory is involved.
+    let id = unsafe { libc::getsid(0) };
+    u32::try_from(id).unwrap_or(0)
 }
 
 /// The agent's ends and ours. All are close-on-exec, and the agent's are none of the three numbers that they will get.
