@@ -53,24 +53,60 @@ function run(command, args) {
 }
 
 /**
- * Runs a program, shows what it prints as it comes, and hands back its standard output.
+ * Runs a program, shows what it prints as it comes, and hands back its standard output. One that is not done in time is
+ * ended with what it started, and counts as failed.
  *
  * @param {string} command
  * @param {string[]} args
+ * @param {number} minutes
  * @returns {Promise<{ status: number, output: string }>}
  */
-function tee(command, args) {
-  say([path.basename(command), ...args].join(' '));
+function tee(command, args, minutes) {
+  const name = [path.basename(command), ...args].join(' ');
+  say(name);
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+    // A group of its own, so that all of it can be ended. Windows has none.
+    const detached = process.platform !== 'win32';
+    const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'], detached });
+    const end = (/** @type {NodeJS.Signals} */ signal) => {
+      try {
+        if (child.pid !== undefined) process.kill(detached ? -child.pid : child.pid, signal);
+      } catch {
+        // It is gone.
+      }
+    };
+    const hand = (/** @type {NodeJS.Signals} */ signal) => {
+      end(signal);
+      process.exitCode = 130;
+    };
+    for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.once(signal, hand);
+    let late = false;
+    const clock = setTimeout(() => {
+      late = true;
+      say(`not done after ${minutes} minutes, ended: ${name}`);
+      end('SIGKILL');
+    }, minutes * 60_000);
     /** @type {Buffer[]} */
     const parts = [];
     child.stdout.on('data', (part) => {
       parts.push(part);
       process.stdout.write(part);
     });
+    const done = (/** @type {number | null} */ code) => {
+      clearTimeout(clock);
+      for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.removeListener(signal, hand);
+      child.stdout.destroy();
+      resolve({ status: late ? 1 : (code ?? 1), output: Buffer.concat(parts).toString('utf8') });
+    };
     child.on('error', (error) => fail(`${command} could not be started: ${error.message}`));
-    child.on('close', (code) => resolve({ status: code ?? 1, output: Buffer.concat(parts).toString('utf8') }));
+    // What it left behind may hold its output open for ever.
+    child.on('exit', (code) => {
+      const patience = setTimeout(() => done(code), 5_000);
+      child.on('close', () => {
+        clearTimeout(patience);
+        done(code);
+      });
+    });
   });
 }
 

@@ -8,7 +8,9 @@ const { checkToolchain } = require('./check-toolchain');
 const { root, tee, fail, filesBelow, ensureInstalled, buildAddon } = require('./common');
 
 /** After how long one JS test counts as hanging, in milliseconds. */
-const TEST_TIMEOUT = 180_000;
+const TEST_TIMEOUT = 60_000;
+/** After how many minutes a whole suite counts as hanging; the first includes building what `buildAddon` left. */
+const SUITE_MINUTES = { rust: 15, node: 10 };
 
 /** @param {string} output @param {RegExp} pattern With one number as its first group. */
 function sum(output, pattern) {
@@ -21,7 +23,7 @@ function sum(output, pattern) {
 const closing = (name, passed, failed, skipped) => `${name}: ${passed} passed, ${failed} failed, ${skipped} skipped`;
 
 async function rust() {
-  const { status, output } = await tee('cargo', ['test', '--workspace', '--no-fail-fast']);
+  const { status, output } = await tee('cargo', ['test', '--workspace', '--no-fail-fast'], SUITE_MINUTES.rust);
   const count = (/** @type {string} */ word) => sum(output, new RegExp(`^test result: .*?(\\d+) ${word}`, 'gm'));
   return { status, line: closing('rust', count('passed'), count('failed'), count('ignored')) };
 }
@@ -36,7 +38,8 @@ async function js(named) {
   const [major, minor] = process.versions.node.split('.').map(Number);
   const timeout = major > 20 || minor >= 11 ? [`--test-timeout=${TEST_TIMEOUT}`] : [];
   const relative = files.map((file) => path.relative(root, file));
-  const { status, output } = await tee(process.execPath, ['--test', '--test-reporter=spec', ...timeout, ...relative]);
+  const command = ['--test', '--test-reporter=spec', ...timeout, ...relative];
+  const { status, output } = await tee(process.execPath, command, SUITE_MINUTES.node);
   const count = (/** @type {string} */ word) => sum(output, new RegExp(`^\\S+ ${word} (\\d+)$`, 'gm'));
   const skipped = count('skipped') + count('todo');
   return { status, line: closing('node', count('pass'), count('fail') + count('cancelled'), skipped) };

@@ -15,8 +15,9 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::host::{Allow, Asks, BindingHost};
-use crate::hub::{Hub, push, reply};
+use crate::hub::{Hub, push};
 use crate::options::{Close, Launch, Turn};
+use crate::promise::Promise;
 use crate::{parse, runtime};
 
 /// State behind the class, shared with the launch that is under way.
@@ -67,16 +68,17 @@ impl NativeClient {
         }
         let handle = runtime::handle()?;
         let launching = Arc::clone(&slot);
+        let promise = Promise::new(&control, token);
         handle.spawn(async move {
             let started = |tree: &Arc<ProcessTree>| drop(launching.tree.set(Arc::clone(tree)));
             match Client::launch_with(options, host, started).await {
                 Ok(client) => {
                     // In place before JavaScript hears of it, which may call at once.
                     let client = launching.client.get_or_init(|| client);
-                    reply(&launching.control, token, Ok(&Ready { pid: client.pid(), facts: client.facts() }));
+                    promise.resolve(&Ready { pid: client.pid(), facts: client.facts() });
                     watch(client, Arc::clone(&launching.control));
                 }
-                Err(error) => reply::<()>(&launching.control, token, Err(&error.into_details())),
+                Err(error) => promise.reject(error),
             }
         });
         Ok(Self(slot))
@@ -86,8 +88,9 @@ impl NativeClient {
         self.0.client.get()
     }
 
-    fn fail(&self, token: u32, error: Error) {
-        reply::<()>(&self.0.control, token, Err(&error.into_details()));
+    /// A promise that is settled on the client's own channel.
+    fn promise(&self, token: u32) -> Promise {
+        Promise::new(&self.0.control, token)
     }
 }
 
@@ -132,19 +135,19 @@ impl NativeClient {
             /// The session that the call closes when it succeeds.
             close_session: Option<String>,
         }
+        let promise = self.promise(token);
         let Some(client) = self.client() else {
-            self.fail(token, not_launched());
+            promise.reject(not_launched());
             return Ok(0.0);
         };
         let options: Options = parse(&options)?;
         let params = params.map(|json| parse::<Box<RawValue>>(&json)).transpose()?;
-        let control = Arc::clone(&self.0.control);
         let timeout = (options.timeout_ms > 0).then(|| Duration::from_millis(options.timeout_ms));
         let mut call = CallOptions::plain(options.phase).timeout(timeout);
         if let Some(session) = options.close_session {
             call.effect = Effect::CloseSession(session);
         }
-        let id = client.connection().call_with(&method, params, call, settle(control, token));
+        let id = client.connection().call_with(&method, params, call, promise.into_reply());
         Ok(number(id))
     }
 
@@ -170,8 +173,9 @@ impl NativeClient {
         let Request { mut session, timeout_ms } = parse(&request)?;
         session.timeout = (timeout_ms > 0).then(|| Duration::from_millis(timeout_ms));
         let (channel, outbox) = self.0.hub.open();
+        let promise = Promise::new(&outbox, token);
         let Some(client) = self.client() else {
-            reply::<()>(&outbox, token, Err(&not_launched().into_details()));
+            promise.reject(not_launched());
             return Ok(channel);
         };
         let host = self.0.host.get().map(Arc::clone);
@@ -180,14 +184,13 @@ impl NativeClient {
         }
         let view = if callbacks { ViewKind::Callbacks } else { ViewKind::Events };
         let spec = SessionSpec { view, outbox: Some(Arc::clone(&outbox)), cwd: None };
-        let settle = settle(Arc::clone(&outbox), token);
         let settle: Reply = Box::new(move |outcome| {
             if let (Ok(raw), Some(host)) = (&outcome, &host)
                 && let Some(id) = session_id_of(raw)
             {
                 host.add_session(&id, &outbox);
             }
-            settle(outcome);
+            promise.settle(outcome);
         });
         client.open(&method, session_id.as_deref(), &session, spec, settle);
         Ok(channel)
@@ -204,33 +207,30 @@ impl NativeClient {
         options: String,
     ) -> napi::Result<()> {
         let outbox = self.0.hub.outbox(channel).unwrap_or_else(|| Arc::clone(&self.0.control));
+        let promise = Promise::new(&outbox, token);
         let Some(client) = self.client() else {
-            reply::<()>(&outbox, token, Err(&not_launched().in_phase(Phase::Prompt).into_details()));
+            promise.reject(not_launched().in_phase(Phase::Prompt));
             return Ok(());
         };
         let blocks: Box<RawValue> = parse(&blocks)?;
         let options = parse::<Turn>(&options)?.into_core();
-        let settle = Box::new(move |outcome: acp_runtime::error::Result<_>| match outcome {
-            Ok(outcome) => reply(&outbox, token, Ok(&outcome)),
-            Err(error) => reply::<()>(&outbox, token, Err(&error.into_details())),
-        });
-        client.prompt_with(&session_id, &blocks, options, settle);
+        client.prompt_with(&session_id, &blocks, options, Box::new(move |outcome| promise.settle(outcome)));
         Ok(())
     }
 
     /// Cancels the session's turn; the promise behind `token` settles with `cancelled`, `forced` or `idle`.
     #[napi(catch_unwind)]
     pub fn cancel(&self, token: u32, session_id: String, grace_ms: u32) -> napi::Result<()> {
-        let control = Arc::clone(&self.0.control);
+        let promise = self.promise(token);
         let Some(client) = self.client().cloned() else {
-            reply(&control, token, Ok(&"idle"));
+            promise.resolve(&"idle");
             return Ok(());
         };
         runtime::handle()?.spawn(async move {
             let grace = Duration::from_millis(grace_ms.into());
             let connection = client.connection().clone();
             drop(client);
-            reply(&control, token, Ok(&connection.cancel(&session_id, grace).await));
+            promise.resolve(&connection.cancel(&session_id, grace).await);
         });
         Ok(())
     }
@@ -281,16 +281,17 @@ impl NativeClient {
     pub fn close(&self, token: u32, options: String) -> napi::Result<()> {
         let options = parse::<Close>(&options)?.into_core();
         let slot = Arc::clone(&self.0);
+        let promise = self.promise(token);
         runtime::handle()?.spawn(async move {
             if let Some(client) = slot.client.get() {
-                reply(&slot.control, token, Ok(&client.close(options).await));
+                promise.resolve(&client.close(options).await);
                 return;
             }
             // A launch under way is cut short; its own promise says so.
             if let Some(tree) = slot.tree.get() {
                 tree.shutdown(options.ladder).await;
             }
-            reply(&slot.control, token, Ok(&serde_json::json!({ "exitCode": null, "signal": null })));
+            promise.resolve(&serde_json::json!({ "exitCode": null, "signal": null }));
         });
         Ok(())
     }
@@ -302,14 +303,6 @@ impl NativeClient {
             tree.kill();
         }
     }
-}
-
-/// Settles a promise with a raw result or a failure.
-fn settle(outbox: Arc<Outbox>, token: u32) -> Reply {
-    Box::new(move |outcome| match outcome {
-        Ok(raw) => reply(&outbox, token, Ok(&raw)),
-        Err(error) => reply::<()>(&outbox, token, Err(&error.into_details())),
-    })
 }
 
 fn session_id_of(raw: &RawValue) -> Option<String> {

@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use acp_runtime::delivery::{Kind, Limits, Outbox, Reader};
-use acp_runtime::error::Details;
 use acp_runtime::port::BoxFuture;
 use acp_runtime::process::OwnerId;
 use napi::Status;
@@ -237,19 +236,4 @@ pub fn push(outbox: &Outbox, kind: Kind, value: &impl Serialize) {
         Ok(json) => outbox.push(kind, &json),
         Err(error) => tracing::error!(target: "acp::binding", %error, "a message could not be encoded"),
     }
-}
-
-#[derive(Serialize)]
-struct Reply<'a, T: Serialize> {
-    token: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ok: Option<&'a T>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<&'a Details>,
-}
-
-/// Settles the promise behind `token`.
-pub fn reply<T: Serialize>(outbox: &Outbox, token: u32, outcome: Result<&T, &Details>) {
-    let reply = Reply { token, ok: outcome.ok(), error: outcome.err() };
-    push(outbox, Kind::Reply, &reply);
 }

@@ -10,6 +10,7 @@ pub mod host;
 pub mod hub;
 pub mod logging;
 pub mod options;
+pub mod promise;
 pub mod runtime;
 pub mod text;
 pub mod verdict;
@@ -28,7 +29,8 @@ use napi_derive::napi;
 use serde::de::DeserializeOwned;
 
 use client::NativeClient;
-use hub::{Hub, reply};
+use hub::Hub;
+use promise::Promise;
 
 /// Every environment owns its own agents: a worker thread that ends takes none of another's.
 static NEXT_OWNER: AtomicU64 = AtomicU64::new(1);
@@ -99,8 +101,8 @@ impl NativeHub {
             settle: turn.settle,
             close: options.close.into_core(),
         };
-        let outbox = Arc::clone(&self.control.1);
-        runtime::handle()?.spawn(async move { reply(&outbox, token, Ok(&ask::ask(ask).await)) });
+        let promise = Promise::new(&self.control.1, token);
+        runtime::handle()?.spawn(async move { promise.resolve(&ask::ask(ask).await) });
         Ok(())
     }
 
@@ -109,8 +111,8 @@ impl NativeHub {
     pub fn probe(&self, options: String, token: u32) -> Result<()> {
         let options: options::Probe = parse(&options)?;
         let probe = ProbeOptions { launch: options.launch.into_core(self.hub.owner), deep: options.deep };
-        let outbox = Arc::clone(&self.control.1);
-        runtime::handle()?.spawn(async move { reply(&outbox, token, Ok(&probe::probe(probe).await)) });
+        let promise = Promise::new(&self.control.1, token);
+        runtime::handle()?.spawn(async move { promise.resolve(&probe::probe(probe).await) });
         Ok(())
     }
 

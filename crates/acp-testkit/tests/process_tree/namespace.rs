@@ -60,7 +60,8 @@ async fn a_process_table_of_another_namespace_is_not_believed() {
     // `ps` would speak of the other namespace too: only signals tell.
     let exists = |pid: i32| test_kill_process(Pid::from_raw(pid).unwrap()).is_ok();
     let stage = Stage::new();
-    let agent = stage.spawn("cd \"$STAGE\"; note agent; sleep 301 & note child $!; trap '' TERM; while :; do sleep 0.05; done");
+    let agent =
+        stage.spawn("cd \"$STAGE\"; note agent; sleep 301 & note child $!; trap '' TERM; while :; do sleep 0.05; done");
     let pids = stage.pids(&["agent", "child"]).await;
     assert!(pids.iter().all(|pid| exists(*pid)));
     agent.tree.shutdown(ladder()).await;

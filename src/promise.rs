@@ -1,0 +1,101 @@
+//! The Rust end of a JavaScript promise.
+
+use std::sync::Arc;
+
+use acp_runtime::delivery::{Kind, Outbox};
+use acp_runtime::error::{Details, Error, ErrorCode};
+use acp_runtime::pending::Reply;
+use serde::Serialize;
+
+use crate::hub::push;
+
+/// Settles exactly once, whatever happens to its holder: a task that dies of a fault of its own drops it, and the promise
+/// is rejected instead of left hanging.
+pub struct Promise {
+    outbox: Arc<Outbox>,
+    token: u32,
+    settled: bool,
+}
+
+#[derive(Serialize)]
+struct Settlement<'a, T: Serialize> {
+    token: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ok: Option<&'a T>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a Details>,
+}
+
+impl Promise {
+    /// The promise that JavaScript keeps under `token`; it is settled on `outbox`, after everything queued there before.
+    pub fn new(outbox: &Arc<Outbox>, token: u32) -> Self {
+        Self { outbox: Arc::clone(outbox), token, settled: false }
+    }
+
+    pub fn settle<T: Serialize>(self, outcome: Result<T, Error>) {
+        match outcome {
+            Ok(value) => self.resolve(&value),
+            Err(error) => self.reject(error),
+        }
+    }
+
+    pub fn resolve<T: Serialize>(mut self, value: &T) {
+        self.push(&Settlement { token: self.token, ok: Some(value), error: None });
+    }
+
+    pub fn reject(mut self, error: Error) {
+        self.push(&Settlement::<()> { token: self.token, ok: None, error: Some(&error.into_details()) });
+    }
+
+    fn push<T: Serialize>(&mut self, settlement: &Settlement<'_, T>) {
+        push(&self.outbox, Kind::Reply, settlement);
+        self.settled = true;
+    }
+
+    /// As the reply of a call.
+    pub fn into_reply(self) -> Reply {
+        Box::new(move |outcome| self.settle(outcome))
+    }
+}
+
+impl Drop for Promise {
+    fn drop(&mut self) {
+        if !self.settled {
+            let fault = Error::new(ErrorCode::InternalError, "the ACP runtime failed").into_details();
+            self.push(&Settlement::<()> { token: self.token, ok: None, error: Some(&fault) });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use acp_runtime::delivery::{Limits, Reader};
+
+    use super::*;
+
+    fn settled_by(work: impl FnOnce(Promise) + Send + 'static) -> String {
+        let outbox = Outbox::new(Limits::default(), Arc::new(|| {}));
+        let promise = Promise::new(&outbox, 7);
+        let handle = crate::runtime::handle().expect("a runtime");
+        let task = handle.spawn(async move { work(promise) });
+        let _ = handle.block_on(task);
+        let mut reader = Reader::new(outbox);
+        let (text, marks) = reader.slice(16, usize::MAX);
+        assert_eq!(marks.iter().map(|mark| mark.kind).collect::<Vec<_>>(), [Kind::Reply]);
+        text.to_owned()
+    }
+
+    #[test]
+    fn a_task_that_panics_or_forgets_rejects_its_promise() {
+        let forgotten = settled_by(drop);
+        assert!(forgotten.contains(r#""token":7"#) && forgotten.contains("internal_error"), "{forgotten}");
+        assert_eq!(settled_by(|_promise| panic!("a fault of the runtime")), forgotten);
+        assert_eq!(settled_by(|promise| drop(promise.into_reply())), forgotten);
+    }
+
+    #[test]
+    fn settling_happens_once() {
+        assert_eq!(settled_by(|promise| promise.resolve(&1)), r#"{"token":7,"ok":1}"#);
+        assert_eq!(settled_by(|promise| promise.settle(Ok("done"))), r#"{"token":7,"ok":"done"}"#);
+    }
+}
