@@ -14,17 +14,19 @@ const native = path.join(root, 'benches', 'native');
 const target = path.join(root, 'target', 'bench');
 const program = path.join(target, 'release', 'decode');
 const SIZES = [10_000, 30_000];
+const VIEWS = ['callbacks', 'events'];
 const KINDS = ['text', 'tools'];
 
 /**
  * @param {string} directory
+ * @param {string} view
  * @param {string} kind
  * @param {number} updates
  * @returns {number} Instructions of the whole run.
  */
-function instructions(directory, kind, updates) {
-  const out = path.join(directory, `${kind}-${updates}.out`);
-  const args = ['--tool=callgrind', `--callgrind-out-file=${out}`, program, kind, String(updates)];
+function instructions(directory, view, kind, updates) {
+  const out = path.join(directory, `${view}-${kind}-${updates}.out`);
+  const args = ['--tool=callgrind', `--callgrind-out-file=${out}`, program, view, kind, String(updates)];
   const { status, stderr, error } = spawnSync('valgrind', args, { encoding: 'utf8' });
   if (error) throw error;
   const refs = /I\s+refs:\s+([\d,]+)/.exec(stderr);
@@ -37,12 +39,12 @@ function main() {
   execFileSync('cargo', build, { cwd: native, stdio: ['ignore', 2, 2] });
   const directory = mkdtempSync(path.join(tmpdir(), 'acp-callgrind-'));
   try {
-    for (const kind of KINDS) {
-      const [small, large] = SIZES.map((size) => instructions(directory, kind, size));
+    for (const [view, kind] of VIEWS.flatMap((view) => KINDS.map((kind) => [view, kind]))) {
+      const [small, large] = SIZES.map((size) => instructions(directory, view, kind, size));
       const each = (large - small) / (SIZES[1] - SIZES[0]);
       const rest = small - each * SIZES[0];
       process.stdout.write(
-        `${kind}: ${each.toFixed(0)} instructions per update, ${(rest / 1e6).toFixed(2)} million once\n`,
+        `${view}, ${kind}: ${each.toFixed(0)} instructions per update, ${(rest / 1e6).toFixed(2)} million once\n`,
       );
     }
   } finally {

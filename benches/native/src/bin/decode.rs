@@ -1,17 +1,22 @@
-//! The per-update path of the core without its I/O: lines in, segments for the host out.
+//! The per-update path of the core without pipes and JavaScript: bytes into a connection, segments for the host out.
 //!
-//! The same block of prebuilt lines is fed again and again in reads of 64 KiB, so that two runs of different length
-//! differ by the updates alone. `scripts/callgrind.js` counts the instructions of both.
+//! An agent in memory sends the same block of prebuilt lines again and again in reads of 64 KiB, so that two runs of
+//! different length differ by the updates alone. `scripts/callgrind.js` counts the instructions of both.
 //!
-//! Usage: `decode text|tools <updates>`
+//! Usage: `decode callbacks|events text|tools <updates>`
 #![warn(missing_docs)]
+
+#[path = "../../../../crates/acp-testkit/tests/work/memory_agent.rs"]
+mod memory_agent;
 
 use std::error::Error;
 use std::fmt::Write as _;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use acp_runtime::delivery::{Kind, Limits, Outbox, Reader, Slab};
-use acp_runtime::wire::{DEFAULT_MAX_LINE_BYTES, Line, LineSplitter, chunk, update};
+use acp_runtime::delivery::{Kind, Limits, Outbox, Reader};
+use acp_runtime::session::ViewKind;
+use acp_runtime::wire::DEFAULT_MAX_LINE_BYTES;
+use memory_agent::{Flood, MemoryAgent};
 
 /// Updates in one block of lines.
 const BLOCK: usize = 1000;
@@ -19,6 +24,8 @@ const BLOCK: usize = 1000;
 const READ_BYTES: usize = 64 * 1024;
 /// Segments that the host takes at once.
 const SLICE: usize = 512;
+/// And bytes.
+const SLICE_BYTES: usize = 256 * 1024;
 
 fn line(kind: &str, i: usize, out: &mut String) -> std::fmt::Result {
     out.push_str(r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"sess-1","update":"#);
@@ -45,60 +52,51 @@ fn line(kind: &str, i: usize, out: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-/// What the host would see.
-#[derive(Default)]
-struct Seen {
-    segments: usize,
-    bytes: usize,
+/// The host: takes what is queued at every wake, as JavaScript would.
+struct Host {
+    reader: Mutex<Option<Reader>>,
+    seen: Mutex<(usize, usize)>,
 }
 
-struct Path {
-    lines: LineSplitter,
-    slab: Slab,
-    outbox: Arc<Outbox>,
-    reader: Reader,
-    seen: Seen,
-}
-
-impl Path {
-    fn new() -> Self {
-        let outbox = Outbox::new(Limits::default(), Arc::new(|| {}));
-        Self {
-            lines: LineSplitter::new(DEFAULT_MAX_LINE_BYTES),
-            slab: Slab::default(),
-            reader: Reader::new(Arc::clone(&outbox)),
-            outbox,
-            seen: Seen::default(),
-        }
-    }
-
-    /// What happens between one read from the pipe and the next.
-    fn read(&mut self, bytes: &[u8]) -> Result<(), Box<dyn Error>> {
-        self.lines.read_buffer().extend_from_slice(bytes);
-        while let Some(line) = self.lines.next_line() {
-            let Line::Complete(line) = line else { return Err("no line is oversize here".into()) };
-            let line = std::str::from_utf8(line)?;
-            if let Some(chunk) = chunk::decode(line) {
-                self.slab.push(Kind::Text, &chunk.text);
-            } else if let Some((_, update)) = update::decode(line) {
-                self.slab.push(Kind::Update, update.get());
-            }
-        }
-        self.outbox.publish(&mut self.slab);
+impl Host {
+    fn drain(&self) {
+        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(reader) = reader.as_mut() else { return };
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            let (text, marks) = self.reader.slice(SLICE);
+            let (text, marks) = reader.slice(SLICE, SLICE_BYTES);
             if marks.is_empty() {
-                return Ok(());
+                return;
             }
-            self.seen.segments += marks.len();
-            self.seen.bytes += text.len();
+            seen.0 += marks.iter().filter(|mark| mark.kind != Kind::Turn).count();
+            seen.1 += text.len();
         }
     }
+}
+
+async fn run(view: ViewKind, block: String, blocks: usize) -> Result<(usize, usize), Box<dyn Error>> {
+    let flood = Flood { block: block.into_bytes().into(), blocks, read_bytes: READ_BYTES };
+    let agent = MemoryAgent::connect(flood, DEFAULT_MAX_LINE_BYTES);
+    let host = Arc::new(Host { reader: Mutex::new(None), seen: Mutex::new((0, 0)) });
+    let waking = Arc::clone(&host);
+    let outbox = Outbox::new(Limits::default(), Arc::new(move || waking.drain()));
+    *host.reader.lock().unwrap_or_else(PoisonError::into_inner) = Some(Reader::new(Arc::clone(&outbox)));
+    agent.open(view, Some(outbox)).await?;
+    agent.turn().await?;
+    let seen = *host.seen.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(seen)
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [kind, updates] = arguments.as_slice() else { return Err("usage: decode text|tools <updates>".into()) };
+    let [view, kind, updates] = arguments.as_slice() else {
+        return Err("usage: decode callbacks|events text|tools <updates>".into());
+    };
+    let view = match view.as_str() {
+        "callbacks" => ViewKind::Callbacks,
+        "events" => ViewKind::Events,
+        _ => return Err("the view is callbacks or events".into()),
+    };
     let updates: usize = updates.parse()?;
     if !updates.is_multiple_of(BLOCK) {
         return Err(format!("updates come in blocks of {BLOCK}").into());
@@ -107,15 +105,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     for i in 0..BLOCK {
         line(kind, i, &mut block)?;
     }
-    let mut path = Path::new();
-    for _ in 0..updates / BLOCK {
-        for read in block.as_bytes().chunks(READ_BYTES) {
-            path.read(read)?;
-        }
-    }
-    if path.seen.segments != updates {
-        return Err(format!("{} of {updates} updates came out", path.seen.segments).into());
-    }
-    println!("{} segments, {} bytes", path.seen.segments, path.seen.bytes);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    let (segments, bytes) = runtime.block_on(run(view, block, updates / BLOCK))?;
+    println!("{segments} segments, {bytes} bytes");
     Ok(())
 }

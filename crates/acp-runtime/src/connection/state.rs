@@ -19,7 +19,8 @@ use crate::session::{Session, SessionSpec};
 use crate::text::jsonstr::repair_lone_surrogates;
 use crate::text::sanitize::strip_control_sequences;
 use crate::trace::{self, Direction, cut_str};
-use crate::wire::chunk::{self, Chunk};
+use crate::wire::chunk::Chunk;
+use crate::wire::chunk_reader::ChunkReader;
 use crate::wire::encode::{self, AnswerError, code};
 use crate::wire::envelope::{self, Frame, Message, Noise, Outcome};
 use crate::wire::oversize::{self, Oversize};
@@ -41,8 +42,11 @@ pub(super) struct State {
     pub unwritten: Vec<(u64, usize)>,
     pub pending: Pending<SessionSpec>,
     pub sessions: Sessions,
+    pub chunks: ChunkReader,
     pub early: EarlyUpdates,
     pub inbound: InboundTable,
+    /// Messages read that the diagnostics do not count yet: one atomic step for a batch.
+    messages: u64,
     /// Callers of `cancel` that wait for a turn's end.
     pub cancels: Vec<(String, oneshot::Sender<CancelState>)>,
     /// The outboxes that are full; reading waits for them.
@@ -70,8 +74,10 @@ impl State {
             unwritten: Vec::new(),
             pending: Pending::default(),
             sessions: Sessions::default(),
+            chunks: ChunkReader::default(),
             early: EarlyUpdates::default(),
             inbound: InboundTable::default(),
+            messages: 0,
             cancels: Vec::new(),
             blocked: Vec::new(),
             winding: None,
@@ -96,7 +102,7 @@ impl State {
     }
 
     fn on_text(&mut self, line: &str) {
-        if let Some(chunk) = chunk::decode(line) {
+        if let Some(chunk) = self.chunks.decode(line) {
             self.on_chunk(&chunk, line);
             return;
         }
@@ -125,7 +131,7 @@ impl State {
     }
 
     fn on_message(&mut self, message: Message<'_>, line: &str) {
-        self.shared.diagnostics.received_messages(1);
+        self.messages += 1;
         match message {
             Message::Request { id, method, params } => self.on_request(id, &method, params),
             Message::Notification { method, params } if method == "session/update" => {
@@ -141,7 +147,7 @@ impl State {
     }
 
     fn on_chunk(&mut self, chunk: &Chunk<'_>, line: &str) {
-        self.shared.diagnostics.received_messages(1);
+        self.messages += 1;
         let Some(session) = self.sessions.touch(&chunk.session_id) else {
             self.on_unknown_session(&chunk.session_id, line);
             return;
@@ -154,7 +160,7 @@ impl State {
     }
 
     fn on_update(&mut self, session_id: &str, update: &RawValue, line: &str) {
-        self.shared.diagnostics.received_messages(1);
+        self.messages += 1;
         let Some(session) = self.sessions.touch(session_id) else {
             self.on_unknown_session(session_id, line);
             return;
@@ -221,6 +227,9 @@ impl State {
 
     /// Publishes everything staged by a batch of lines.
     pub(super) fn publish_all(&mut self) {
+        if self.messages > 0 {
+            self.shared.diagnostics.received_messages(std::mem::take(&mut self.messages));
+        }
         while let Some(slot) = self.sessions.touched.pop() {
             if let Some(session) = self.sessions.slots.get_mut(slot).and_then(Option::as_mut)
                 && let Some(full) = session.publish()

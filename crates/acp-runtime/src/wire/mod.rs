@@ -5,6 +5,7 @@
 //! Nothing in this module does I/O.
 
 pub mod chunk;
+pub mod chunk_reader;
 pub mod encode;
 pub mod envelope;
 pub mod frame;
