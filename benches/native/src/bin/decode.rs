@@ -7,6 +7,7 @@
 #![warn(missing_docs)]
 
 #[path = "../../../../crates/acp-testkit/tests/work/memory_agent.rs"]
+#[expect(dead_code, reason = "the tests use more of it")]
 mod memory_agent;
 
 use std::error::Error;

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
+use memchr::memmem::Finder;
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -30,6 +31,8 @@ use crate::wire::update;
 const METHOD_WINDOW: usize = 512;
 /// How much of a noise line is looked at for its sample, in bytes.
 const MAX_SAMPLED_BYTES: usize = 8 * 1024;
+
+static UPDATE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"session/update\""));
 
 pub(super) struct State {
     pub shared: Arc<Shared>,
@@ -107,9 +110,7 @@ impl State {
             return;
         }
         // Half of a surrogate pair would only be noticed where a string is read, too late for the rest of its line.
-        let surrogate = |escape: &[u8]| memchr::memmem::find(line.as_bytes(), escape).is_some();
-        if (surrogate(b"\\ud") || surrogate(b"\\uD"))
-            && let Some(repaired) = repair_lone_surrogates(line.as_bytes())
+        if let Some(repaired) = repair_lone_surrogates(line.as_bytes())
             && let Ok(repaired) = String::from_utf8(repaired)
         {
             // Repaired text has no lone surrogates left, so this goes round once.
@@ -118,7 +119,7 @@ impl State {
             return;
         }
         let head = &line.as_bytes()[..line.len().min(METHOD_WINDOW)];
-        if memchr::memmem::find(head, b"\"session/update\"").is_some()
+        if UPDATE.find(head).is_some()
             && let Some((session_id, update)) = update::decode(line)
         {
             self.on_update(&session_id, update, line);

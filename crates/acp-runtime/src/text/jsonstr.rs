@@ -1,6 +1,13 @@
 //! Repairs what JavaScript agents write into JSON strings and strict parsers refuse.
 
+use std::sync::LazyLock;
+
 use memchr::memchr_iter;
+use memchr::memmem::Finder;
+
+/// How an escaped surrogate begins.
+static LOWER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\\ud"));
+static UPPER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\\uD"));
 
 /// An escape `\uXXXX` in bytes.
 const ESCAPE_LEN: usize = 6;
@@ -10,6 +17,12 @@ const REPLACEMENT: &[u8; ESCAPE_LEN] = b"\\ufffd";
 /// would show. `JSON.stringify` of a string that was cut inside a pair produces them. `None`: nothing to repair. The
 /// result has the length of the input.
 pub fn repair_lone_surrogates(line: &[u8]) -> Option<Vec<u8>> {
+    // Most lines have neither: two searches without a branch for each escape.
+    let surrogate = |finder: &LazyLock<Finder<'static>>| finder.find(line).is_some();
+    memchr::memchr(b'\\', line)?;
+    if !(surrogate(&LOWER) || surrogate(&UPPER)) {
+        return None;
+    }
     let mut repaired: Option<Vec<u8>> = None;
     // Where the escape that was looked at last ends: its second byte may be a backslash.
     let mut done = 0;

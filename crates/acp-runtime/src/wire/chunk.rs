@@ -3,6 +3,10 @@
 //! Most lines of a turn are `session/update` notifications with one text block. They are recognised here with a single
 //! borrowed parse; every other line, and every chunk with members that this pass does not keep, takes the general path.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
 use super::object::object;
 use super::text::Text;
 
@@ -32,11 +36,14 @@ pub struct Chunk<'a> {
     pub complete: bool,
 }
 
+/// What the tags of the three streams end in.
+static TAG: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"_chunk\""));
+
 /// Reads `line` if it is a text chunk.
 pub fn decode(line: &str) -> Option<Chunk<'_>> {
     // The tag stands near the start in every agent seen; a miss only means the general path.
     let head = &line.as_bytes()[..line.len().min(512)];
-    memchr::memmem::find(head, b"_chunk\"")?;
+    TAG.find(head)?;
     let notification: Notification<'_> = serde_json::from_str(line).ok()?;
     // An unknown member of the envelope, an id above all, makes it another kind of message.
     if notification.extra || *notification.version? != *"2.0" || *notification.method? != *"session/update" {
