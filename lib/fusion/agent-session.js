@@ -22,6 +22,16 @@ function call(callback, args) {
   }
 }
 
+/**
+ * @param {'text_delta' | 'thinking_delta'} type
+ * @param {number} contentIndex
+ * @param {string} delta
+ * @returns {AgentSessionEvent}
+ */
+function textDelta(type, contentIndex, delta) {
+  return /** @type {any} */ ({ type: 'message_update', assistantMessageEvent: { type, contentIndex, delta } });
+}
+
 class AgentSession {
   /**
    * @param {object} init
@@ -84,18 +94,30 @@ class AgentSession {
     for (const subscriber of /** @type {any} */ (this).subscribers) call(subscriber, [event]);
   }
 
+  // The two below run for every delta: nothing is built that nobody takes.
+
   /** @param {string} delta */
   text(delta) {
-    const assistantMessageEvent = { type: /** @type {const} */ ('text_delta'), contentIndex: 0, delta };
-    this.publish({ type: 'message_update', assistantMessageEvent });
-    call(this.callbacks.onText, [delta]);
+    if (/** @type {any} */ (this).subscribers.size > 0) this.publish(textDelta('text_delta', 0, delta));
+    const { onText } = this.callbacks;
+    if (onText === undefined) return;
+    try {
+      onText(delta);
+    } catch {
+      // As in `call`.
+    }
   }
 
   /** @param {string} delta */
   thinking(delta) {
-    const assistantMessageEvent = { type: /** @type {const} */ ('thinking_delta'), contentIndex: 1, delta };
-    this.publish({ type: 'message_update', assistantMessageEvent });
-    call(this.callbacks.onThinking, [delta]);
+    if (/** @type {any} */ (this).subscribers.size > 0) this.publish(textDelta('thinking_delta', 1, delta));
+    const { onThinking } = this.callbacks;
+    if (onThinking === undefined) return;
+    try {
+      onThinking(delta);
+    } catch {
+      // As in `call`.
+    }
   }
 
   /** @param {string} toolName @param {unknown} args */
