@@ -199,7 +199,6 @@ const HOST_CODES = Object.freeze({
   aborted: 'aborted',
   client_closed: 'client_closed',
   abnormal_stop: 'abnormal_stop',
-  empty_reply: 'empty_reply',
   sign_in_required: 'sign_in_required',
   internal_error: 'internal_error',
 });

@@ -49,6 +49,8 @@ impl NativeClient {
         let asks = Asks {
             permission: launch.ask_permission,
             write: launch.ask_write,
+            serve_read: launch.serve_read,
+            serve_write: launch.serve_write,
             command: launch.ask_command,
             extension: launch.ask_extension,
         };

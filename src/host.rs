@@ -19,6 +19,10 @@ pub struct Asks {
     pub permission: bool,
     /// Before a file is written.
     pub write: bool,
+    /// Reads, instead of the core's files.
+    pub serve_read: bool,
+    /// Writes, instead of the core's files.
+    pub serve_write: bool,
     /// Before a command runs.
     pub command: bool,
     /// Extension requests.
@@ -94,6 +98,10 @@ enum Question<'a> {
         session_id: &'a str,
         path: &'a str,
     },
+    File {
+        method: &'a str,
+        params: &'a RawValue,
+    },
     Command {
         params: &'a RawValue,
     },
@@ -149,6 +157,16 @@ impl Host for BindingHost {
             return self.ask_allowed(session_id, &Question::Write { session_id, path });
         }
         Box::pin(std::future::ready(self.allow.get().is_some_and(|allow| allow.write)))
+    }
+
+    fn serve_file(&self, session_id: &str, method: &str, params: &RawValue) -> Option<BoxFuture<Answer>> {
+        let served = if method == "fs/read_text_file" { self.asks.serve_read } else { self.asks.serve_write };
+        if !served {
+            return None;
+        }
+        let answer = self.ask(Some(session_id), &Question::File { method, params });
+        let method = method.to_owned();
+        Some(Box::pin(async move { read_reply(answer.await, &method) }))
     }
 
     fn allow_command(&self, session_id: &str, params: &RawValue) -> BoxFuture<bool> {

@@ -97,6 +97,7 @@ impl NativeHub {
             session,
             prompt: options.prompt,
             timeout: turn.timeout,
+            idle_timeout: turn.idle_timeout,
             recover_json: options.recover_json,
             settle: turn.settle,
             close: options.close.into_core(),

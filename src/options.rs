@@ -9,7 +9,7 @@ use acp_runtime::capabilities::Offers;
 use acp_runtime::client::{Authenticate, CloseOptions, HandshakeOptions, LaunchOptions, SessionRequest};
 use acp_runtime::process::{DEFAULT_STDERR_BYTES, Ladder, LaunchSpec, OwnerId};
 use acp_runtime::services::agent::{AgentServices, TerminalPolicy};
-use acp_runtime::services::fs::{DEFAULT_READ_MAX_BYTES, DEFAULT_WRITE_MAX_BYTES, FsPolicy};
+use acp_runtime::services::fs::{DEFAULT_READ_MAX_BYTES, DEFAULT_WRITE_MAX_BYTES, FsPolicy, RelativePaths};
 use acp_runtime::services::permission::Floor;
 use acp_runtime::services::terminal::{LocalLauncher, TerminalLimits};
 use acp_runtime::session::TurnOptions;
@@ -45,6 +45,12 @@ pub struct Launch {
     pub write_max_bytes: Option<usize>,
     /// Whether JavaScript wants to be asked before a write.
     pub ask_write: bool,
+    /// Whether JavaScript serves reads itself.
+    pub serve_read: bool,
+    /// Whether JavaScript serves writes itself.
+    pub serve_write: bool,
+    /// Whether relative paths are resolved below the session's directory. The protocol demands absolute ones.
+    relative_paths: bool,
     /// Whether JavaScript wants to be asked before a command.
     pub ask_command: bool,
     /// Whether JavaScript answers permission questions.
@@ -98,6 +104,7 @@ impl Launch {
             write: options.offers.write_text_file,
             read_max_bytes: self.read_max_bytes.unwrap_or(DEFAULT_READ_MAX_BYTES),
             write_max_bytes: self.write_max_bytes.unwrap_or(DEFAULT_WRITE_MAX_BYTES),
+            relative: if self.relative_paths { RelativePaths::Resolve } else { RelativePaths::Refuse },
             ..FsPolicy::default()
         };
         let default = TerminalLimits::default();
@@ -189,7 +196,7 @@ pub struct Ask {
     pub launch: Launch,
     /// The session.
     pub session: SessionRequest,
-    /// How long `session/new` may take; 0 means no limit.
+    /// How long `session/new` may take; 0 means the core's limit.
     #[serde(default)]
     pub session_timeout_ms: u64,
     /// Content blocks.

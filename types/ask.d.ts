@@ -8,20 +8,22 @@ export interface AskAcpOnceOptions {
   model?: string;
   /** Default: `''`. */
   systemPrompt?: string;
-  /** Milliseconds for the turn. Default: no limit. */
+  /** Milliseconds for the turn. Default: no limit but that of the adapter's `acpIdleTimeoutMs`. */
   timeoutMs?: number;
   /** Look for JSON in the reply; the last object becomes `parsed`. Default: `false`. */
   recoverJson?: boolean;
 }
 
+/**
+ * Which part failed. `turn_failed` includes a reply that is nothing but a notice to sign in; `timeout` includes an agent
+ * that fell silent. `error.code` tells them apart. `dispose_failed` is never returned.
+ */
 export type AskFailureReason =
   | 'create_session_failed'
   | 'turn_failed'
   | 'timeout'
   | 'abnormal_stop'
-  | 'dispose_failed'
-  | 'empty_reply'
-  | 'sign_in_required';
+  | 'dispose_failed';
 
 export interface AskSuccess {
   ok: true;
@@ -37,6 +39,12 @@ export interface AskFailure {
   message: string;
   text?: string;
   stopReason?: string;
+  /**
+   * What it failed of: an `AcpError` from this package's adapter, with a code, stderr and the agent's own error. Not
+   * enumerable, so the object compares and serialises without it. Absent where there is no error, such as after
+   * `timeoutMs` with another runtime.
+   */
+  readonly error?: unknown;
 }
 
 export type AskAcpOnceResult = AskSuccess | AskFailure;

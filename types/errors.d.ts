@@ -32,7 +32,6 @@ export type AcpErrorCode =
   | 'aborted'
   | 'client_closed'
   | 'abnormal_stop'
-  | 'empty_reply'
   | 'sign_in_required'
   | 'internal_error'
   | 'content_too_large'

@@ -11,7 +11,7 @@
 
 const binding = require('../../binding.js');
 const native = require('../native');
-const { fromNative } = require('../errors.js');
+const { AcpError, fromNative } = require('../errors.js');
 const { agentModel } = require('./presets.js');
 const { buildPromptBlocks } = require('./prompt-builder.js');
 const { AcpRuntimeAdapter } = require('./runtime-adapter.js');
@@ -35,17 +35,21 @@ function messageOf(error) {
 /**
  * @param {AskFailureReason} reason
  * @param {string} message
- * @param {{ text?: string, stopReason?: string }} [rest]
+ * @param {{ text?: string, stopReason?: string, error?: unknown }} [rest]
  * @returns {AskAcpOnceResult}
  */
-function failure(reason, message, { text, stopReason } = {}) {
-  return {
+function failure(reason, message, { text, stopReason, error } = {}) {
+  /** @type {import('../../types/ask').AskFailure} */
+  const failed = {
     ok: false,
     reason,
     message,
     ...(text === undefined || text === '' ? {} : { text }),
     ...(stopReason === undefined ? {} : { stopReason }),
   };
+  // Not enumerable: callers compare and store the object as the contract has it.
+  if (error !== undefined) Object.defineProperty(failed, 'error', { value: error });
+  return failed;
 }
 
 /**
@@ -89,7 +93,7 @@ async function askNatively(adapter, options) {
   try {
     launch = adapter.launchOptions({ cwd: options.cwd, model });
   } catch (error) {
-    return failure('create_session_failed', messageOf(error));
+    return failure('create_session_failed', messageOf(error), { error });
   }
   // A model that is chosen in the session, and a field that only some agents have, need the agent's word first.
   if (model !== undefined && launch.model === undefined) return undefined;
@@ -103,12 +107,14 @@ async function askNatively(adapter, options) {
       session: { cwd: options.cwd, mcpServers: [], _meta: place.meta },
       sessionTimeoutMs: runtime.timeouts.session,
       prompt: blocks,
-      turn: native.turnOptions({ timeoutMs: options.timeoutMs ?? 0, idleTimeoutMs: runtime.timeouts.idle }),
+      turn: native.turnOptions({
+        timeoutMs: shorter(options.timeoutMs, runtime.timeouts.prompt), idleTimeoutMs: runtime.timeouts.idle,
+      }),
       recoverJson: options.recoverJson === true,
       close: { graceMs: 0 },
     });
   } catch (error) {
-    return failure('create_session_failed', messageOf(error));
+    return failure('create_session_failed', messageOf(error), { error });
   }
   if (answer.ok) {
     const { text, parsed, stopReason } = answer;
@@ -118,7 +124,27 @@ async function askNatively(adapter, options) {
   const isTurn = answer.reason === 'turn_failed';
   const isStart = answer.reason === 'create_session_failed';
   const message = isTurn ? turnError(error).message : isStart ? error.message : answer.message;
-  return failure(answer.reason, message, answer);
+  return failure(answer.reason, message, { text: answer.text, stopReason: answer.stopReason, error });
+}
+
+/**
+ * Whether a caller's limit is one.
+ *
+ * @param {number | undefined} ms
+ * @returns {ms is number}
+ */
+function isLimit(ms) {
+  return typeof ms === 'number' && ms > 0 && Number.isFinite(ms);
+}
+
+/**
+ * @param {number | undefined} asked
+ * @param {number} configured 0 for none
+ * @returns {number} milliseconds, 0 for none
+ */
+function shorter(asked, configured) {
+  const limits = [asked, configured].filter(isLimit);
+  return limits.length === 0 ? 0 : Math.min(...limits);
 }
 
 /**
@@ -128,7 +154,7 @@ async function askNatively(adapter, options) {
  * @returns {Promise<{ value: T } | 'timeout'>}
  */
 async function within(promise, ms) {
-  if (ms === undefined || !(ms > 0) || !Number.isFinite(ms)) return { value: await promise };
+  if (!isLimit(ms)) return { value: await promise };
   /** @type {NodeJS.Timeout | undefined} */
   let timer;
   /** @type {Promise<'timeout'>} */
@@ -164,7 +190,7 @@ async function askThroughContract(runtime, options) {
       },
     }));
   } catch (error) {
-    return failure('create_session_failed', messageOf(error));
+    return failure('create_session_failed', messageOf(error), { error });
   }
   try {
     const turn = Promise.resolve(runtime.promptWithFallback(session, options.prompt));
@@ -174,10 +200,20 @@ async function askThroughContract(runtime, options) {
     if (stopReason === undefined || stopReason === 'end_turn') return success(text, stopReason, options.recoverJson);
     return failure('abnormal_stop', `ACP prompt ended with stopReason=${stopReason}`, { text, stopReason });
   } catch (error) {
-    return failure('turn_failed', messageOf(error), { text });
+    const reason = isTimeout(error) ? 'timeout' : 'turn_failed';
+    return failure(reason, messageOf(error), { text, error });
   } finally {
     await disposeOnce(runtime, session);
   }
+}
+
+/**
+ * Whether a turn of this package's adapter exceeded a limit of its settings.
+ *
+ * @param {any} error
+ */
+function isTimeout(error) {
+  return error instanceof AcpError && ['timeout', 'turn_stalled'].includes(error.code);
 }
 
 /**

@@ -9,20 +9,13 @@
  */
 
 const { createEventBridge } = require('./event-bridge.js');
-const { createFsHandlers, decideWrite } = require('./fs-handlers.js');
+const { createFsHandlers } = require('./fs-handlers.js');
 const { resolvePermission } = require('./control-handler.js');
 
 /** @returns {RequestPermissionResponse} */
 function cancelled() {
   return { outcome: { outcome: 'cancelled' } };
 }
-
-/**
- * Decides writes for the handlers made here, by handler.
- *
- * @type {WeakMap<AcpClientHandler, (path: string) => Promise<boolean>>}
- */
-const writeDecisions = new WeakMap();
 
 /** @returns {AcpClientHandler} */
 function createDefaultClientHandler() {
@@ -89,21 +82,7 @@ function createBridgingClientHandler(callbacks, gate, fsOptions, permissionOptio
   if (fsOptions !== undefined) {
     Object.assign(handler, createFsHandlers({ ...fsOptions, gate, ...permissionOptions }));
   }
-  writeDecisions.set(handler, async (path) => (await decideWrite(path, gate, permissionOptions ?? {})) === 'allow');
   return { handler, cancelPending: () => drain.close(), resetTurn: () => bridge.reset() };
 }
 
-/**
- * Whether a write that passed the jail may go ahead: as the handler's own gate says, and for a handler made elsewhere
- * whether it serves writes at all.
- *
- * @param {AcpClientHandler} handler
- * @param {string} path
- * @returns {Promise<boolean>}
- */
-async function mayWrite(handler, path) {
-  const decide = writeDecisions.get(handler);
-  return decide === undefined ? typeof handler.writeTextFile === 'function' : decide(path);
-}
-
-module.exports = { createDefaultClientHandler, createBridgingClientHandler, mayWrite };
+module.exports = { createDefaultClientHandler, createBridgingClientHandler };

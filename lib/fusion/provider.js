@@ -10,7 +10,7 @@
 
 const native = require('../native');
 const { AcpAuthRequiredError, PROTOCOL_VERSION } = require('../errors.js');
-const { createDefaultClientHandler, mayWrite } = require('./client-handler.js');
+const { createDefaultClientHandler } = require('./client-handler.js');
 const { connectionOf } = require('./connection.js');
 const { boundIdentifier } = require('./sanitize.js');
 const { turnError } = require('./turn-errors.js');
@@ -34,6 +34,15 @@ function permissionDecision(response) {
 }
 
 /**
+ * @param {import('../../types/fusion').AcpClientHandler} handler
+ * @param {'readTextFile' | 'writeTextFile'} name
+ * @returns {((params: any) => Promise<any>) | undefined}
+ */
+function methodOf(handler, name) {
+  return typeof handler[name] === 'function' ? (params) => /** @type {any} */ (handler)[name](params) : undefined;
+}
+
+/**
  * @param {ConnectOptions} options
  * @returns {Promise<AcpConnection>}
  */
@@ -48,12 +57,16 @@ async function connect(options) {
       readTextFile: options.advertiseFs?.read === true,
       writeTextFile: options.advertiseFs?.write === true,
     },
+    relativePaths: true,
     initializeTimeoutMs: options.initializeTimeoutMs ?? DEFAULT_INITIALIZE_TIMEOUT_MS,
     authenticate: options.authenticate === undefined ? undefined : authenticateOptions(options.authenticate),
     nodeSpawnErrors: true,
   }, {
     permission: async (request) => permissionDecision(await handler.requestPermission(request)),
-    write: ({ path }) => mayWrite(handler, path),
+    // A handler that serves files serves them by its own rules. The runtime reads for one that does not; nobody writes.
+    readTextFile: methodOf(handler, 'readTextFile'),
+    writeTextFile: methodOf(handler, 'writeTextFile'),
+    write: () => false,
     extension: (method, params) => handler.extMethod?.(method, params ?? {}),
     notification: (method, params) => void handler.extNotification?.(method, params ?? {})?.catch(() => {}),
   });

@@ -120,6 +120,7 @@ class AcpRuntimeAdapter {
       cwd,
       env: buildSpawnEnv(cli.envAllowList, { required: cli.requiredEnv, sourceEnv: { ...process.env, ...taskEnv } }),
       offers: { readTextFile: cli.fsRead, writeTextFile: cli.fsWrite },
+      relativePaths: true,
       initializeTimeoutMs: runtime.timeouts.initialize,
       authenticate: cli.authenticate && {
         ...authenticateOptions(cli.authenticate), timeoutMs: runtime.timeouts.authenticate,

@@ -254,6 +254,8 @@ async function launch(options, handlers = {}) {
     ...launchOptions(options),
     askPermission: handlers.permission !== undefined,
     askWrite: handlers.write !== undefined,
+    serveRead: handlers.readTextFile !== undefined,
+    serveWrite: handlers.writeTextFile !== undefined,
     askCommand: handlers.command !== undefined,
     askExtension: handlers.extension !== undefined,
     wire: handlers.wire !== undefined,

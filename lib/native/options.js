@@ -87,6 +87,7 @@ function launchOptions(options) {
     authenticate: options.authenticate || undefined,
     anyOfferedOption: options.anyOfferedOption === true,
     maxMessageBytes: whole(options.maxMessageBytes, 'maxMessageBytes'),
+    relativePaths: options.relativePaths === true,
     readMaxBytes: whole(options.readMaxBytes, 'readMaxBytes'),
     writeMaxBytes: whole(options.writeMaxBytes, 'writeMaxBytes'),
     terminalOutputBytes: whole(options.terminalOutputBytes, 'terminalOutputBytes', Number.MAX_SAFE_INTEGER),

@@ -8,6 +8,8 @@ const { getHub } = require('./hub.js');
  * @typedef {object} Handlers
  * @property {(request: any, signal: AbortSignal) => any} [permission]
  * @property {(request: { sessionId: string, path: string }) => any} [write]
+ * @property {(params: any) => any} [readTextFile] serves reads instead of the runtime
+ * @property {(params: any) => any} [writeTextFile] serves writes instead of the runtime
  * @property {(params: any) => any} [command]
  * @property {(params: any, signal: AbortSignal) => any} [elicitation]
  * @property {(method: string, params: any) => any} [extension]
@@ -30,7 +32,7 @@ class Questions {
     const controller = new AbortController();
     this.open.set(request, controller);
     this.answer(question, controller.signal).then((answer) => {
-      if (this.open.delete(request)) getHub().native.answer(request, JSON.stringify(answer));
+      if (this.open.delete(request)) getHub().native.answer(request, encoded(question.kind, answer));
     });
   }
 
@@ -65,6 +67,8 @@ class Questions {
           return decision(await handlers.permission?.(question.permission, signal));
         case 'write':
           return (await handlers.write?.({ sessionId: question.sessionId, path: question.path })) === true;
+        case 'file':
+          return { result: await file(handlers, question) };
         case 'command':
           return (await handlers.command?.(question.params)) === true;
         case 'elicitation':
@@ -80,6 +84,34 @@ class Questions {
       return failed(question.kind, error);
     }
   }
+}
+
+/**
+ * @param {string} kind
+ * @param {unknown} answer
+ * @returns {string}
+ */
+function encoded(kind, answer) {
+  try {
+    return JSON.stringify(answer);
+  } catch (error) {
+    // What a handler returned is no JSON: a circle, a BigInt, a getter that throws.
+    return JSON.stringify(failed(kind, error));
+  }
+}
+
+/**
+ * A file request that the host serves itself.
+ *
+ * @param {Handlers} handlers
+ * @param {{ method: string, params: any }} question
+ * @returns {Promise<object>} the result, in the protocol's shape
+ */
+async function file(handlers, { method, params }) {
+  if (method !== 'fs/read_text_file') return (await handlers.writeTextFile?.(params)) ?? {};
+  const result = await handlers.readTextFile?.(params);
+  if (typeof result?.content !== 'string') throw new TypeError('the client read no text');
+  return result;
 }
 
 /**
@@ -104,11 +136,12 @@ function failed(kind, error) {
       return { decision: 'deny' };
     case 'elicitation':
       return { result: { action: 'cancel' } };
+    case 'file':
     case 'extension': {
       // A host may answer with a code of its own; its message goes to the agent, its stack does not.
-      const code = Number.isInteger(error?.code) ? error.code : -32603;
+      const { code, data } = error?.rpc ?? error ?? {};
       const message = error instanceof Error ? error.message : 'the client failed to handle the request';
-      return { error: { code, message, data: error?.data ?? null } };
+      return { error: { code: Number.isInteger(code) ? code : -32603, message, data: data ?? null } };
     }
     default:
       return false;

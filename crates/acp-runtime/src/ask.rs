@@ -19,17 +19,22 @@ use crate::text::json::last_json_object;
 use crate::text::notice::is_sign_in_notice;
 use crate::wire::encode;
 
+/// How long `session/new` may take in an ask whose request sets no limit.
+pub const DEFAULT_SESSION_TIMEOUT: Duration = Duration::from_secs(120);
+
 /// One question.
 #[derive(Clone)]
 pub struct AskOptions {
     /// The agent. Its offers are ignored: an ask is read-only.
     pub launch: LaunchOptions,
-    /// The session; its working directory above all.
+    /// The session; its working directory above all. Without a limit of its own, [`DEFAULT_SESSION_TIMEOUT`] holds.
     pub session: SessionRequest,
     /// The content blocks of the prompt.
     pub prompt: Box<RawValue>,
     /// The limit of the turn. None by default.
     pub timeout: Option<Duration>,
+    /// The limit of silence in the turn. None by default.
+    pub idle_timeout: Option<Duration>,
     /// Recover the last JSON object of the answer.
     pub recover_json: bool,
     /// After the turn's end, how long the session must stay quiet before its text counts as whole (field case S03). Zero
@@ -47,7 +52,7 @@ pub enum AskReason {
     CreateSessionFailed,
     /// The turn failed, or ended without an answer.
     TurnFailed,
-    /// The turn did not end in time.
+    /// The turn did not end in time, or the agent fell silent in it.
     Timeout,
     /// The turn ended with another stop reason than `end_turn`.
     AbnormalStop,
@@ -161,18 +166,30 @@ pub async fn ask(options: AskOptions) -> AskOutcome {
 }
 
 async fn converse(client: &Client, options: &AskOptions) -> AskOutcome {
-    let session_id = match open(client, &options.session).await {
+    let mut request = options.session.clone();
+    request.timeout.get_or_insert(DEFAULT_SESSION_TIMEOUT);
+    let session_id = match open(client, &request).await {
         Ok(session_id) => session_id,
         Err(error) => return AskOutcome::failure(AskReason::CreateSessionFailed, error, None, None),
     };
-    let turn = TurnOptions { timeout: options.timeout, settle: options.settle, ..TurnOptions::default() };
+    let turn = TurnOptions {
+        timeout: options.timeout,
+        idle_timeout: options.idle_timeout,
+        settle: options.settle,
+        ..TurnOptions::default()
+    };
     match prompt(client, &session_id, &options.prompt, turn).await {
         Ok(outcome) => judge(outcome, options.recover_json, &client.facts().auth_method_ids()),
         Err(mut error) => {
-            let timed_out = error.code() == ErrorCode::Timeout;
-            if let (true, Some(limit)) = (timed_out, options.timeout) {
-                error.details_mut().message = format!("ACP prompt timed out after {}ms", limit.as_millis());
+            let limit = match error.code() {
+                ErrorCode::Timeout => options.timeout.map(|limit| (limit, "")),
+                ErrorCode::TurnStalled => options.idle_timeout.map(|limit| (limit, " without anything from the agent")),
+                _ => None,
+            };
+            if let Some((limit, silence)) = limit {
+                error.details_mut().message = format!("ACP prompt timed out after {}ms{silence}", limit.as_millis());
             }
+            let timed_out = limit.is_some();
             AskOutcome::failure(if timed_out { AskReason::Timeout } else { AskReason::TurnFailed }, error, None, None)
         }
     }

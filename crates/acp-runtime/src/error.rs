@@ -51,8 +51,6 @@ pub enum ErrorCode {
     ClientClosed,
     /// The turn ended with another stop reason than `end_turn`.
     AbnormalStop,
-    /// The turn ended cleanly without any text where text was required.
-    EmptyReply,
     /// The whole reply is a sign-in notice.
     SignInRequired,
     /// A fault of this runtime; the call it hit failed, the host lives.
@@ -81,7 +79,6 @@ impl ErrorCode {
         Self::Aborted,
         Self::ClientClosed,
         Self::AbnormalStop,
-        Self::EmptyReply,
         Self::SignInRequired,
         Self::InternalError,
     ];
@@ -108,7 +105,6 @@ impl ErrorCode {
             Self::Aborted => "aborted",
             Self::ClientClosed => "client_closed",
             Self::AbnormalStop => "abnormal_stop",
-            Self::EmptyReply => "empty_reply",
             Self::SignInRequired => "sign_in_required",
             Self::InternalError => "internal_error",
         }

@@ -58,6 +58,14 @@ pub trait Host: Send + Sync + 'static {
         Box::pin(std::future::ready(false))
     }
 
+    /// Serves `fs/read_text_file` or `fs/write_text_file` itself, from the buffers of an editor for one, instead of this
+    /// crate's own files: then neither the jail nor [`Host::allow_write`] sees the request. `None`: the crate serves it.
+    /// Asked only where the method is enabled.
+    fn serve_file(&self, session_id: &str, method: &str, params: &RawValue) -> Option<BoxFuture<Answer>> {
+        let _ = (session_id, method, params);
+        None
+    }
+
     /// Decides a command that the agent wants to run in a terminal. Asked only where terminals are enabled.
     fn allow_command(&self, session_id: &str, params: &RawValue) -> BoxFuture<bool> {
         let _ = (session_id, params);

@@ -8,6 +8,7 @@ use acp_runtime::port::Services;
 use acp_runtime::port::{BoxFuture, Host};
 use acp_runtime::services::agent::{AgentServices, TerminalPolicy};
 use acp_runtime::services::fs::FsPolicy;
+use acp_runtime::wire::encode::Answer;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
@@ -77,6 +78,28 @@ async fn a_write_is_asked_for_after_the_checks_and_before_the_file() {
         assert_eq!(bench.ask("fs/write_text_file", write(refused)).await, Err(-32602));
     }
     assert!(bench.questions().is_empty(), "nobody is asked about what is refused anyway");
+}
+
+/// Serves files out of its own head.
+struct Buffers;
+
+impl Host for Buffers {
+    fn serve_file(&self, session_id: &str, method: &str, params: &RawValue) -> Option<BoxFuture<Answer>> {
+        let answer = json!({ "content": format!("{session_id} {method} {params}") });
+        Some(Box::pin(std::future::ready(Ok(to_raw_value(&answer).unwrap()))))
+    }
+}
+
+#[tokio::test]
+async fn a_host_that_serves_files_itself_gets_what_is_enabled_and_as_it_came() {
+    let host: Arc<dyn Host> = Arc::new(Buffers);
+    let params = RawValue::from_string(r#"{"sessionId":"s","path":"untitled:1","line":2}"#.into()).unwrap();
+    let services = AgentServices::new(FsPolicy { read: true, ..FsPolicy::default() }, None);
+    services.session_opened("s", &std::env::temp_dir());
+    let read = services.request("s", "fs/read_text_file", &params, &host).unwrap().await.unwrap();
+    let expected = json!({ "content": format!("s fs/read_text_file {params}") });
+    assert_eq!(serde_json::from_str::<Value>(read.get()).unwrap(), expected);
+    assert!(services.request("s", "fs/write_text_file", &params, &host).is_none(), "writes are off");
 }
 
 #[tokio::test]

@@ -95,17 +95,25 @@ impl Services for AgentServices {
         params: &RawValue,
         host: &Arc<dyn Host>,
     ) -> Option<BoxFuture<Answer>> {
+        let is_file = match method {
+            "fs/read_text_file" => self.fs.read,
+            "fs/write_text_file" => self.fs.write,
+            _ => false,
+        };
+        if is_file && let Some(answer) = host.serve_file(session_id, method, params) {
+            return Some(answer);
+        }
         let session_id = session_id.to_owned();
         let params = params.to_owned();
         match method {
-            "fs/read_text_file" if self.fs.read => {
+            "fs/read_text_file" if is_file => {
                 let root = self.root(&session_id);
                 Some(Box::pin(async move {
                     let root = root?;
                     result(&blocking(move || root.read(params.get())).await?)
                 }))
             }
-            "fs/write_text_file" if self.fs.write => {
+            "fs/write_text_file" if is_file => {
                 Some(Box::pin(write(self.root(&session_id), session_id, params, Arc::clone(host))))
             }
             "terminal/create" => {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use acp_runtime::ask;
 use acp_runtime::delivery::{Kind, Limits};
 use acp_runtime::error::{ErrorCode, Phase};
 use acp_runtime::port::{DenyAll, PermissionDecision};
@@ -116,7 +117,37 @@ async fn a_turn_that_takes_too_long_in_all_is_given_up_with_its_text() {
     options.timeout = Some(Duration::from_secs(2));
     let outcome = stage.ask_with(options).await;
     let failure = outcome.failed().unwrap();
-    assert_eq!((failure.reason, failure.error.code), (acp_runtime::ask::AskReason::Timeout, ErrorCode::Timeout));
+    assert_eq!((failure.reason, failure.error.code), (ask::AskReason::Timeout, ErrorCode::Timeout));
     assert_eq!(failure.message, "ACP prompt timed out after 2000ms");
     assert!(failure.text.as_deref().unwrap().starts_with('x'));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn s09_an_ask_ends_when_the_agent_falls_silent() {
+    let stage = Stage::new();
+    let mut options = stage.ask_options(&prompted().text("part").expect("session/cancel"));
+    options.idle_timeout = Some(Duration::from_millis(700));
+    let outcome = stage.ask_with(options).await;
+    let json = serde_json::to_value(&outcome).unwrap();
+    assert_eq!((&json["ok"], &json["reason"], &json["text"]), (&json!(false), &json!("timeout"), &json!("part")));
+    assert_eq!(json["message"], "ACP prompt timed out after 700ms without anything from the agent");
+    assert_eq!(json["error"]["code"], "turn_stalled");
+}
+
+/// The clock is put forward when the agent has been asked, so that the whole limit passes at once.
+#[tokio::test]
+async fn an_ask_never_waits_for_a_session_for_ever() {
+    let stage = Stage::new();
+    let asked = stage.file("asked");
+    let mut options = stage.ask_options(&Script::new().initialize().expect("session/new").write_pid(&asked));
+    options.session.timeout = None;
+    let asking = tokio::spawn(ask::ask(options));
+    eventually("the agent is asked for a session", || std::path::Path::new(&asked).exists()).await;
+    tokio::time::pause();
+    tokio::time::advance(ask::DEFAULT_SESSION_TIMEOUT).await;
+    tokio::time::resume();
+    let outcome = asking.await.unwrap();
+    let failure = outcome.failed().unwrap();
+    assert_eq!((failure.reason, failure.error.code), (ask::AskReason::CreateSessionFailed, ErrorCode::Timeout));
+    stage.assert_empty();
 }

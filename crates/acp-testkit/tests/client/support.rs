@@ -83,6 +83,7 @@ impl Stage {
             session: self.session_request(),
             prompt: ask::text_blocks("please").unwrap(),
             timeout: Some(PATIENCE),
+            idle_timeout: None,
             recover_json: false,
             settle: Duration::ZERO,
             close: patient(),
