@@ -79,9 +79,11 @@ export function mapParsedToVerdict(parsed: unknown, text: string): ValidatorVerd
 export interface RunCliAgentValidationOptions {
   prompt: string;
   cwd: string;
+  /** Of these, `model` (else `acpModel`) is the model to ask for. */
   settings?: Record<string, unknown>;
+  /** Default: to check strictly, and to end with a verdict in JSON. */
   systemPrompt?: string;
-  /** Milliseconds. Default: no limit. */
+  /** Milliseconds. Default: no limit but that of the adapter's `acpIdleTimeoutMs`. */
   timeoutMs?: number;
 }
 

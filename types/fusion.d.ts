@@ -192,8 +192,10 @@ export interface AgentRuntime<S = AgentSession> {
 export class AcpRuntimeAdapter implements AgentRuntime {
   /** @param settings as `resolveCliSettings` reads them */
   constructor(settings?: Record<string, unknown>);
-  readonly id: 'acp';
-  readonly name: 'ACP Runtime';
+  /** `acp`; the preset's own id with `acpPreset`. */
+  readonly id: string;
+  /** `ACP Runtime`; the preset's own name with `acpPreset`. */
+  readonly name: string;
   createSession(options: AgentRuntimeOptions): Promise<AgentSessionResult>;
   /** @param options `images` are sent along */
   promptWithFallback(session: AgentSession, prompt: string, options?: unknown): Promise<AgentPromptResult>;

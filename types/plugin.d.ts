@@ -75,11 +75,17 @@ export interface PluginSetupCheckResult {
   status: PluginSetupStatus;
   version?: string;
   binaryPath?: string;
+  /** Why it is not installed; with `installed`, that the sign-in could not be verified, and why. */
   error?: string;
 }
 
+/** Stand-ins for what the check starts. */
 export interface CheckAcpSetupDeps {
+  /** With one, the content of the bridge's binary is not compared. */
   probe?(options: ProbeOptions): Promise<AcpProbeStatus>;
+  /** Default: `claude auth status --json`; with a `probe`, a login that is advertised counts as missing. */
+  authStatus?(options: { env: Record<string, string>; cwd: string; timeoutMs: number }):
+    Promise<{ loggedIn: boolean | undefined; missing?: boolean; detail?: string }>;
   pluginRoot?: string;
 }
 
@@ -100,6 +106,7 @@ export interface PluginSetupHooks {
 
 export const setupManifest: PluginSetupManifest;
 export const setupHooks: PluginSetupHooks;
+/** Never rejects; takes at most some 28 seconds, usually one or two. */
 export function checkSetup(context: PluginContext, deps?: CheckAcpSetupDeps): Promise<PluginSetupCheckResult>;
 /** @returns what is wrong with the path, `undefined` when nothing is */
 export function validateBundledBridgeIdentity(path: string, pluginRoot?: string): string | undefined;

@@ -161,6 +161,62 @@ describe('checkSetup', () => {
     assert.equal((await check({ ok: false, reason: 'spawn_error' })).error, 'ACP readiness failed: spawn_error');
   });
 
+  it('asks claude itself where the bridge advertises a login', { skip: windows }, async () => {
+    const binaryPath = install();
+    const seen = [];
+    const checked = (login) => checkSetup({ settings: {} }, {
+      pluginRoot: root,
+      probe: async () => ({ ok: true, reason: 'ok', authRequired: true }),
+      authStatus: async (options) => {
+        seen.push(options);
+        if (login instanceof Error) throw login;
+        return login;
+      },
+    });
+    assert.deepEqual(await checked({ loggedIn: true }), { status: 'installed', version: '0.1.1', binaryPath });
+    assert.deepEqual(Object.keys(seen[0].env).sort(), ['HOME', 'PATH']);
+    const out = await checked({ loggedIn: false });
+    assert.equal(out.status, 'error');
+    assert.match(out.error ?? '', /run `claude` once to authenticate/);
+    const none = await checked({ loggedIn: undefined, missing: true });
+    assert.equal(none.status, 'error');
+    assert.match(none.error ?? '', /no `claude` on the PATH.*run `claude` once to authenticate/);
+    const unknown = await checked({ loggedIn: undefined, detail: 'an old version' });
+    assert.deepEqual(unknown, { status: 'installed', version: '0.1.1', binaryPath, error: 'the sign-in of Claude was not verified: an old version' });
+    assert.deepEqual(await checked(new Error('boom')), { status: 'error', binaryPath, error: 'boom' });
+  });
+
+  it('leaves time for the answer before a loader gives up', { skip: windows }, async () => {
+    install();
+    const given = [];
+    await checkSetup({ settings: {} }, {
+      pluginRoot: root,
+      probe: async ({ timeoutMs }) => {
+        given.push(timeoutMs);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        return { ok: true, reason: 'ok', authRequired: true };
+      },
+      authStatus: async ({ timeoutMs }) => {
+        given.push(timeoutMs);
+        return { loggedIn: true };
+      },
+    });
+    assert.ok(given[0] < given[1], 'the handshake alone cannot use the time up');
+    assert.ok(given[1] <= setupManifest.defaultTimeoutMs - 50, 'what the handshake took is taken off');
+  });
+
+  it('never throws', { skip: windows }, async () => {
+    install();
+    const probe = async () => {
+      throw new Error('no probe');
+    };
+    for (const context of [undefined, null, {}, { settings: null }]) {
+      assert.equal((await checkSetup(context, { pluginRoot: root, probe })).status, 'error');
+      assert.equal((await checkSetup(context, { pluginRoot: path.join(root, 'none') })).status, 'not-installed');
+    }
+    assert.equal((await checkSetup({ settings: {} }, { pluginRoot: /** @type {any} */ (7) })).status, 'error');
+  });
+
   it('trusts no bridge but its own', { skip: windows }, async () => {
     install({ target: process.execPath });
     const result = await check({ ok: true, reason: 'ok' });

@@ -6,7 +6,6 @@ const { describe, it } = require('node:test');
 const {
   CLAUDE_CODE_CLI_ACP_BINARY, buildSpawnEnv, resolveClaudeBridgeAskSettings, resolveCliSettings,
 } = require('../../lib/fusion');
-const { agentModel, buildArgv, PRESETS, resolveRuntimeSettings, withPreset } = require('../../lib/fusion/presets.js');
 const { MissingAcpEnvError } = require('../../lib/errors.js');
 
 describe('resolveCliSettings', () => {
@@ -87,44 +86,5 @@ describe('buildSpawnEnv', () => {
     } finally {
       delete process.env.ACP_TEST_VALUE;
     }
-  });
-});
-
-describe('presets', () => {
-  it('are overruled by the settings', () => {
-    const settings = resolveCliSettings(withPreset({ acpPreset: 'grok', acpBinaryPath: '/my/grok' }));
-    assert.equal(settings.binaryPath, '/my/grok');
-    assert.ok(settings.envAllowList.includes('XAI_API_KEY'));
-    assert.equal(resolveCliSettings(withPreset({ acpPreset: 'constructor' })).binaryPath, 'acp-agent');
-  });
-
-  it('allow nothing that the settings do not', () => {
-    for (const acpPreset of Object.keys(PRESETS)) {
-      const settings = resolveCliSettings(withPreset({ acpPreset }));
-      assert.deepEqual([settings.fsRead, settings.fsWrite, settings.allowUnrestricted], [false, false, false]);
-    }
-  });
-
-  it('build the command line of each agent', () => {
-    assert.deepEqual(buildArgv(PRESETS.grok, { model: 'g-4', pluginDirs: ['/a', '/b'] }),
-      ['agent', '--plugin-dir', '/a', '--plugin-dir', '/b', '-m', 'g-4', 'stdio']);
-    assert.deepEqual(buildArgv(PRESETS.grok, {}), ['agent', 'stdio']);
-    assert.deepEqual(buildArgv(PRESETS.omp, { model: 'x/y' }), ['--model', 'x/y', 'acp']);
-    assert.deepEqual(buildArgv(PRESETS.claude, { model: 'm' }), []);
-  });
-
-  it('know the agent’s own name of a model', () => {
-    assert.equal(agentModel(PRESETS.grok, 'grok-cli/g-4'), 'g-4');
-    assert.equal(agentModel(PRESETS.claude, 'claude/opus'), 'opus');
-    assert.equal(agentModel(PRESETS.omp, 'omp/anthropic/opus'), 'anthropic/opus');
-    for (const model of [undefined, 'default', 'grok/default', '']) assert.equal(agentModel(PRESETS.grok, model), undefined);
-  });
-
-  it('have limits that a setting replaces and nonsense does not', () => {
-    const { timeouts } = resolveRuntimeSettings({ acpPromptTimeoutMs: 5, acpIdleTimeoutMs: 0, acpSessionTimeoutMs: -1 });
-    assert.equal(timeouts.prompt, 5);
-    assert.equal(timeouts.idle, 0);
-    assert.equal(timeouts.session, 120_000);
-    assert.equal(resolveRuntimeSettings({ acpSystemPromptVia: 'nonsense' }).systemPromptVia, 'auto');
   });
 });

@@ -13,6 +13,8 @@
 const CHECKS = [
   require('./ask.js'),
   require('./ask-once.js'),
+  ...require('./bridge.js'),
+  ...require('./engine.js'),
   require('./probe.js'),
   require('./long-prompt.js'),
   require('./streaming.js'),

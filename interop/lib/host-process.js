@@ -7,7 +7,7 @@ const { fork } = require('node:child_process');
 
 /**
  * @param {import('./case.js').Case} test
- * @param {{ mode: 'ask-once' | 'hold', prompt: string }} task
+ * @param {{ mode: 'ask' | 'session' | 'setup' | 'validate' | 'hold', prompt?: string, [more: string]: unknown }} task
  * @param {NodeJS.ProcessEnv} [env] the host's environment; this process's own when absent
  */
 function startHost(test, task, env = process.env) {
@@ -44,8 +44,27 @@ function startHost(test, task, env = process.env) {
     client: test.clientPath,
     launch: test.launchOptions,
     afterNew: test.row.afterNew ?? [],
+    settings: test.row.settings,
   });
   return host;
 }
 
-module.exports = { startHost };
+/**
+ * What a host says of its task. The host is over when this resolves.
+ *
+ * @param {import('./case.js').Case} test
+ * @param {Parameters<typeof startHost>[1]} task
+ * @param {NodeJS.ProcessEnv} [env] the agent's environment when absent
+ */
+async function hostAnswer(test, task, env = test.scratch.env) {
+  const host = startHost(test, task, env);
+  try {
+    const answer = await test.within(host.message(), `the host's ${task.mode}`);
+    await test.within(host.exited, 'the end of the host');
+    return answer;
+  } finally {
+    host.kill();
+  }
+}
+
+module.exports = { hostAnswer, startHost };

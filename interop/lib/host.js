@@ -1,23 +1,15 @@
 'use strict';
 
-/** A host of its own: asks once and says the answer, or holds a turn with a tool running until it is told to exit. */
+/**
+ * A host of its own: does what a plugin host does and says what came of it, or holds a turn with a tool running until it is
+ * told to exit.
+ */
 
 const { takeSteps } = require('./driver.js');
+const engine = require('./engine.js');
 
 /** @param {any} message */
 const send = (message) => new Promise((resolve) => process.send?.(message, resolve));
-
-/** @param {any} task */
-async function askOnce({ client, launch, prompt }) {
-  const { AcpRuntimeAdapter, askAcpOnce } = require(client);
-  const runtime = new AcpRuntimeAdapter({
-    acpBinaryPath: launch.command,
-    acpArgs: launch.args,
-    acpEnvAllowList: Object.keys(launch.env),
-  });
-  await send(await askAcpOnce(runtime, { prompt, cwd: launch.cwd, timeoutMs: 80_000 }));
-  process.disconnect();
-}
 
 /** @param {any} task */
 async function hold({ client, launch, afterNew, prompt }) {
@@ -30,9 +22,18 @@ async function hold({ client, launch, afterNew, prompt }) {
   await send('prompted');
 }
 
+/** @type {Record<string, (task: any) => Promise<any>>} */
+const TASKS = engine;
+
+/** @param {any} task */
+async function once(task) {
+  await send(await TASKS[task.mode](task));
+  process.disconnect();
+}
+
 process.once('message', (/** @type {any} */ task) => {
   process.on('message', (message) => message === 'exit' && process.exit(0));
-  (task.mode === 'hold' ? hold(task) : askOnce(task)).catch((error) => {
+  (task.mode === 'hold' ? hold(task) : once(task)).catch((error) => {
     console.error(error);
     process.exit(1);
   });

@@ -22,6 +22,9 @@ const STATUSES = ['ok', 'fail', 'n/a'];
  * @property {Record<string, string>} env on top of the base environment
  * @property {Record<string, unknown>} home files in the scratch HOME: text, or a value written as JSON
  * @property {Record<string, unknown>[]} [afterNew] steps after session/new, such as `{ "setMode": "read-only" }`
+ * @property {Record<string, unknown>} [settings] of `AcpRuntimeAdapter`, in place of those that start `command`
+ * @property {string[]} [signIn] files of the HOME that sign in; only for the pinned Claude bridge
+ * @property {boolean} [shortPrompts] a prompt that is not short is never answered
  * @property {boolean} [usesModel] false for an agent that never calls a model
  * @property {Record<string, { is: Status, because: string }>} expect checks that are known not to be `ok`
  * @property {{ agent: string, runtime: string }[]} faults what the agent does wrong, and how the runtime copes
@@ -59,6 +62,8 @@ function validate(row) {
     if (!STATUSES.includes(expected.is)) faults.push(`expect.${check}.is is none of ${STATUSES.join(', ')}`);
     if (!expected.because) faults.push(`expect.${check} gives no reason`);
   }
+  if (row.settings !== undefined && !isRecord(row.settings)) faults.push('settings must be an object');
+  for (const name of row.signIn ?? []) if (!(name in row.home)) faults.push(`signIn names ${name}, which home has not`);
   for (const step of row.afterNew ?? []) {
     for (const name of Object.keys(step)) if (!STEPS.includes(name)) faults.push(`unknown step ${name}`);
   }

@@ -10,6 +10,7 @@
  * | `STEER:long`  | one call of the shell tool, which writes `interop-long.txt` and then runs on |
  * | `STEER:stream` | {@link STREAM_PIECES} pieces of text, {@link STREAM_GAP_MS} apart |
  * | `STEER:slow`  | as many pieces of text as the server is set to, {@link SLOW_GAP_MS} apart |
+ * | `STEER:verdict` | {@link VERDICT} as JSON, after a line of prose |
  * | none          | {@link HELLO} |
  *
  * The prompts stay short, and name no path: some agents type them into a terminal program, where a long text counts as
@@ -20,6 +21,7 @@ const { findShellTool, findWriteTool, fillArguments } = require('./tools.js');
 
 const HELLO_PIECES = ['Hello ', 'from ', 'the model.'];
 const HELLO = HELLO_PIECES.join('');
+const VERDICT = { verdict: 'pass', summary: 'as it should be', assertions: [{ id: 'a1', passed: true }] };
 const STREAM_PIECES = 8;
 const STREAM_GAP_MS = 300;
 /** Half a minute, longer than any client should wait for a cancelled turn. */
@@ -77,6 +79,9 @@ function decide(tail, tools, { cwd, slowPieces }) {
   const word = lastMatch(tail, /STEER:([a-z]+)/g);
   if (word === 'stream') return streamed('stream', STREAM_PIECES, STREAM_GAP_MS);
   if (word === 'slow') return streamed('slow', slowPieces, SLOW_GAP_MS);
+  if (word === 'verdict') {
+    return { kind: 'text', word, pieces: paced(['I looked.\n', JSON.stringify(VERDICT)], 0) };
+  }
   if (word === 'shell' || word === 'long') {
     const tool = findShellTool(tools);
     if (tool) {
@@ -119,4 +124,4 @@ function lastMatch(text, pattern) {
   return found;
 }
 
-module.exports = { decide, FILES, HELLO, SLOW_PIECES };
+module.exports = { decide, FILES, HELLO, SLOW_PIECES, VERDICT };

@@ -36,15 +36,16 @@ class AgentSession {
   /**
    * @param {object} init
    * @param {AgentRuntimeOptions} init.options
+   * @param {string} init.runtimeId
    * @param {string} init.model
    * @param {(session: AgentSession, text: string, options?: unknown) => Promise<import('../../types/fusion').AgentPromptResult>} init.prompt
    */
-  constructor({ options, model, prompt }) {
+  constructor({ options, runtimeId, model, prompt }) {
     this.model = model;
     this.systemPrompt = options.systemPrompt ?? '';
     this.sessionId = '';
     this.cwd = options.cwd;
-    this.lastModelDescription = `acp/${model}`;
+    this.lastModelDescription = `${runtimeId}/${model}`;
     /** @type {AcpCallbacks} */
     this.callbacks = {
       onText: options.onText,

@@ -123,7 +123,8 @@ async function askNatively(adapter, options) {
   const error = fromNative(answer.error, { command: cli.binaryPath, nodeSpawnErrors: true });
   const isTurn = answer.reason === 'turn_failed';
   const isStart = answer.reason === 'create_session_failed';
-  const message = isTurn ? turnError(error).message : isStart ? error.message : answer.message;
+  const hint = error.code === 'turn_stalled' && runtime.stallHint !== undefined ? ` (${runtime.stallHint})` : '';
+  const message = isTurn ? turnError(error).message : isStart ? error.message : `${answer.message}${hint}`;
   return failure(answer.reason, message, { text: answer.text, stopReason: answer.stopReason, error });
 }
 

@@ -7,6 +7,7 @@
  * `when` names is absent, and repeated for each item while it is a list. `{model}` and the like stand for the value.
  */
 
+const path = require('node:path');
 const { isObject } = require('./tool-mapping.js');
 const { CLAUDE_CODE_CLI_ACP_BINARY } = require('./claude-bridge.js');
 const { stringList, text } = require('./cli-settings.js');
@@ -25,27 +26,46 @@ const BASE_ENV = Object.freeze([
  * @typedef {string | { when: 'model' | 'pluginDirs', args: string[] }} ArgvPart
  *
  * @typedef {object} AgentPreset
+ * @property {string} id the runtime's, as the engine knows it; also the front of what `describeModel` says
+ * @property {string} name the runtime's
  * @property {string} label the name in diagnostics
  * @property {string} [binaryPath]
  * @property {ArgvPart[]} [argv] replaces an absent `acpArgs`
  * @property {string[]} [modelPrefixes] cut off the front of a model's name
  * @property {string[]} [envAllowList]
  * @property {{ preferMethods?: string[], meta?: Record<string, unknown>, require?: boolean }} [authenticate]
+ * @property {{ methodId: string, env: string[] }} [keyMethod] a method that goes last unless one of these variables is set
  * @property {string} [systemPromptMeta] the key of `_meta` under which the agent takes a system prompt
+ * @property {string} [pluginDirsMeta] the key of `_meta` under which the agent takes plugin directories
+ * @property {string} [toolCountMeta] the key of `_meta` under which the agent is told how many tools the engine offers
+ * @property {boolean} [checksMcpCommands] the agent refuses a session when the program of an MCP server does not exist
+ * @property {number} [idleTimeoutMs] how long a turn may be silent, where the usual limit is too long
+ * @property {string} [startHint] what to look at when the agent does not start
+ * @property {string} [stallHint] what may be the matter when a turn falls silent
  */
 
 /** @type {Readonly<Record<string, AgentPreset>>} */
 const PRESETS = Object.freeze({
-  generic: { label: 'ACP' },
+  generic: { id: 'acp', name: 'ACP Runtime', label: 'ACP' },
   claude: {
+    id: 'claude',
+    name: 'Claude Runtime',
     label: 'Claude',
     binaryPath: CLAUDE_CODE_CLI_ACP_BINARY,
     argv: [],
     modelPrefixes: ['claude-cli/', 'claude/'],
-    envAllowList: [...BASE_ENV],
-    systemPromptMeta: 'systemPromptOverride',
+    envAllowList: [
+      'HOME', 'PATH', 'USER', 'SHELL', 'LANG', 'LC_ALL', 'TERM', 'TMPDIR', 'XDG_CONFIG_HOME', 'XDG_CACHE_HOME',
+    ],
+    // The bridge reads no system prompt from `_meta`.
+    pluginDirsMeta: 'pluginDirs',
+    idleTimeoutMs: 5 * 60_000,
+    startHint: 'is `claude` installed, and was it run once to sign in?',
+    stallHint: `${CLAUDE_CODE_CLI_ACP_BINARY} 0.1.1 leaves prompts of more than about 60 characters unanswered on some systems`,
   },
   grok: {
+    id: 'grok',
+    name: 'Grok Runtime',
     label: 'Grok',
     binaryPath: 'grok',
     argv: [
@@ -58,16 +78,28 @@ const PRESETS = Object.freeze({
       'GROK_CLI_CHAT_PROXY_BASE_URL', 'XAI_API_BASE_URL',
     ],
     authenticate: { preferMethods: ['xai.api_key', 'cached_token'], meta: { headless: true }, require: false },
+    keyMethod: { methodId: 'xai.api_key', env: ['XAI_API_KEY', 'GROK_API_KEY'] },
     systemPromptMeta: 'systemPromptOverride',
+    pluginDirsMeta: 'pluginDirs',
+    startHint: 'is `grok` installed and signed in, or is XAI_API_KEY set?',
   },
   omp: {
+    id: 'omp',
+    name: 'OMP Runtime',
     label: 'OMP',
     binaryPath: 'omp',
     argv: [{ when: 'model', args: ['--model', '{model}'] }, 'acp'],
     modelPrefixes: ['omp-cli/', 'omp/'],
-    envAllowList: [...BASE_ENV],
+    envAllowList: [
+      ...BASE_ENV, 'ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'OPENROUTER_API_KEY', 'GOOGLE_API_KEY', 'GEMINI_API_KEY',
+      'XAI_API_KEY', 'GROK_API_KEY', 'ZAI_API_KEY', 'Z_AI_API_KEY', 'GLM_API_KEY', 'MINIMAX_API_KEY', 'MINIMAX_GROUP_ID',
+      'KIMI_API_KEY', 'MOONSHOT_API_KEY',
+    ],
     authenticate: { preferMethods: ['agent', 'terminal'], meta: { headless: true }, require: false },
     systemPromptMeta: 'systemPromptOverride',
+    toolCountMeta: 'fusionToolCount',
+    checksMcpCommands: true,
+    startHint: 'is `omp` installed and signed in, and is the model named with its provider?',
   },
 });
 
@@ -93,10 +125,12 @@ function milliseconds(value, fallback) {
  * @typedef {object} RuntimeSettings
  * @property {AgentPreset} preset
  * @property {string} label
+ * @property {string | undefined} stallHint
  * @property {SystemPromptVia} systemPromptVia
  * @property {string | undefined} systemPromptMeta
  * @property {boolean} resolveNeverReject
  * @property {string[]} pluginDirs
+ * @property {boolean} ownAuthenticate the settings say how to sign in
  * @property {{ initialize: number, session: number, authenticate: number, prompt: number, idle: number }} timeouts
  */
 
@@ -125,6 +159,22 @@ function presetOf(settings) {
 }
 
 /**
+ * The preset that knows the agent's ways: the one that is named, or that of the bridge where the settings name the bridge.
+ *
+ * @param {Record<string, unknown>} settings
+ * @returns {AgentPreset}
+ */
+function agentPreset(settings) {
+  const preset = presetOf(settings);
+  return preset === PRESETS.generic && namesBridge(text(settings.acpBinaryPath)) ? PRESETS.claude : preset;
+}
+
+/** @param {string | undefined} binaryPath */
+function namesBridge(binaryPath) {
+  return binaryPath !== undefined && path.parse(binaryPath).name === CLAUDE_CODE_CLI_ACP_BINARY;
+}
+
+/**
  * @param {Record<string, unknown>} [settings]
  * @returns {RuntimeSettings}
  */
@@ -134,17 +184,19 @@ function resolveRuntimeSettings(settings) {
   const via = text(given.acpSystemPromptVia) ?? 'auto';
   return {
     preset,
+    stallHint: agentPreset(given).stallHint,
     label: text(given.acpLabel) ?? preset.label,
     systemPromptVia: /** @type {SystemPromptVia} */ (VIAS.includes(via) ? via : 'auto'),
     systemPromptMeta: text(given.acpSystemPromptMeta) ?? preset.systemPromptMeta,
     resolveNeverReject: given.acpResolveNeverReject === true,
-    pluginDirs: stringList(given.acpPluginDirs) ?? [],
+    pluginDirs: (stringList(given.acpPluginDirs) ?? []).map((dir) => dir.trim()).filter((dir) => dir !== ''),
+    ownAuthenticate: given.acpAuthenticate !== undefined,
     timeouts: {
       initialize: milliseconds(given.acpInitializeTimeoutMs, DEFAULT_TIMEOUTS.initialize),
       session: milliseconds(given.acpSessionTimeoutMs, DEFAULT_TIMEOUTS.session),
       authenticate: milliseconds(given.acpAuthenticateTimeoutMs, DEFAULT_TIMEOUTS.authenticate),
       prompt: milliseconds(given.acpPromptTimeoutMs, DEFAULT_TIMEOUTS.prompt),
-      idle: milliseconds(given.acpIdleTimeoutMs, DEFAULT_TIMEOUTS.idle),
+      idle: milliseconds(given.acpIdleTimeoutMs, agentPreset(given).idleTimeoutMs ?? DEFAULT_TIMEOUTS.idle),
     },
   };
 }
@@ -158,7 +210,7 @@ function resolveRuntimeSettings(settings) {
  */
 function agentModel(preset, model) {
   const prefix = preset.modelPrefixes?.find((known) => model?.startsWith(known)) ?? '';
-  const name = model?.slice(prefix.length);
+  const name = model?.slice(prefix.length).trim();
   return name === undefined || name === '' || name === DEFAULT_MODEL ? undefined : name;
 }
 
@@ -176,4 +228,20 @@ function buildArgv(preset, values) {
   });
 }
 
-module.exports = { PRESETS, BASE_ENV, DEFAULT_TIMEOUTS, withPreset, resolveRuntimeSettings, agentModel, buildArgv };
+/**
+ * The methods to sign in with, in the order that suits the agent's environment.
+ *
+ * @param {AgentPreset} preset
+ * @param {string[]} methods
+ * @param {Record<string, string>} env
+ * @returns {string[]}
+ */
+function orderMethods({ keyMethod }, methods, env) {
+  if (keyMethod === undefined || keyMethod.env.some((name) => (env[name] ?? '').trim() !== '')) return methods;
+  const others = methods.filter((id) => id !== keyMethod.methodId);
+  return others.length === methods.length ? methods : [...others, keyMethod.methodId];
+}
+
+module.exports = {
+  PRESETS, BASE_ENV, DEFAULT_MODEL, DEFAULT_TIMEOUTS, withPreset, resolveRuntimeSettings, agentModel, buildArgv, orderMethods,
+};

@@ -8,6 +8,7 @@
  * @typedef {import('./presets').RuntimeSettings} RuntimeSettings
  */
 
+const fs = require('node:fs');
 const native = require('../native');
 const { AcpError } = require('../errors.js');
 const { AgentSession, ABORT_GRACE_MS } = require('./agent-session.js');
@@ -17,14 +18,16 @@ const { connectionOf } = require('./connection.js');
 const { decideToolCall } = require('./control-handler.js');
 const { decideWrite } = require('./fs-handlers.js');
 const { supportedMcpServers, toAcpMcpServers } = require('./mcp-servers.js');
-const { agentModel, buildArgv, resolveRuntimeSettings, withPreset } = require('./presets.js');
+const {
+  DEFAULT_MODEL, agentModel, buildArgv, orderMethods, resolveRuntimeSettings, withPreset,
+} = require('./presets.js');
 const { buildSpawnEnv } = require('./process-manager.js');
 const { buildPromptBlocks, extractPromptImagesFromOptions } = require('./prompt-builder.js');
 const { authenticateOptions } = require('./provider.js');
 const { applySelection } = require('./session-options.js');
 const { placeSystemPrompt } = require('./system-prompt.js');
 const { startFusionToolBridge } = require('./tool-bridge.js');
-const { turnError } = require('./turn-errors.js');
+const { describeAcpTurnError, turnError } = require('./turn-errors.js');
 
 const NO_CONNECTION = 'ACP session has no live connection (createSession not completed)';
 const FALLBACK_MODEL = 'acp';
@@ -32,12 +35,12 @@ const FALLBACK_MODEL = 'acp';
 class AcpRuntimeAdapter {
   /** @param {Record<string, unknown>} [settings] */
   constructor(settings) {
-    this.id = /** @type {const} */ ('acp');
-    this.name = /** @type {const} */ ('ACP Runtime');
     /** @type {AcpCliSettings} */
     this.cli = resolveCliSettings(withPreset(settings));
     /** @type {RuntimeSettings} */
     this.runtime = resolveRuntimeSettings(settings);
+    this.id = this.runtime.preset.id;
+    this.name = this.runtime.preset.name;
     this.createSession = this.createSession.bind(this);
     this.promptWithFallback = this.promptWithFallback.bind(this);
   }
@@ -47,17 +50,32 @@ class AcpRuntimeAdapter {
    * @returns {Promise<import('../../types/fusion').AgentSessionResult<any>>}
    */
   async createSession(options) {
-    const model = this.cli.model ?? options.defaultModelId ?? FALLBACK_MODEL;
-    const session = new AgentSession({ options, model, prompt: this.promptWithFallback });
+    const session = new AgentSession({
+      options, runtimeId: this.id, model: this.modelLabel(options), prompt: this.promptWithFallback,
+    });
     try {
       await this.start(session, options);
     } catch (error) {
       session.dispose();
       if (!this.runtime.resolveNeverReject) throw error;
-      const reason = error instanceof Error ? error.message : String(error);
-      this.tell(session, `${this.runtime.label} ACP failed to start: ${reason}`);
+      const { label, preset: { startHint } } = this.runtime;
+      const reason = describeAcpTurnError(error);
+      this.tell(session, `${label} ACP failed to start: ${reason}${startHint === undefined ? '' : ` (${startHint})`}`);
     }
     return { session };
+  }
+
+  /**
+   * What the session calls its model. A preset's agents are told apart by the model's own name.
+   *
+   * @param {AgentRuntimeOptions} options
+   * @returns {string}
+   */
+  modelLabel({ defaultModelId }) {
+    const { preset } = this.runtime;
+    const wanted = this.cli.model ?? defaultModelId;
+    if (preset.modelPrefixes === undefined) return wanted ?? FALLBACK_MODEL;
+    return agentModel(preset, wanted) ?? DEFAULT_MODEL;
   }
 
   /**
@@ -76,13 +94,12 @@ class AcpRuntimeAdapter {
     const { agentCapabilities } = client.facts;
 
     const bridge = await this.startToolBridge(session, options.customTools);
-    const { taken, refused } = supportedMcpServers(toAcpMcpServers(options.mcpServers), agentCapabilities);
-    for (const name of refused) session.notices.push(`MCP server ${name} was left out: the agent does not take its transport`);
+    const mcpServers = this.mcpServersFor(session, options.mcpServers);
     const place = placeSystemPrompt(session.systemPrompt, runtime, agentCapabilities);
-    const meta = { ...options.sessionMeta, ...place.meta };
+    const meta = { ...presetMeta(runtime, bridge), ...options.sessionMeta, ...place.meta };
     const opened = await client.open('session/new', undefined, {
       cwd: options.cwd,
-      mcpServers: bridge === null ? taken : [...taken, bridge.mcpServer],
+      mcpServers: bridge === null ? mcpServers : [...mcpServers, bridge.mcpServer],
       systemPrompt: place.systemPrompt,
       _meta: Object.keys(meta).length > 0 ? meta : undefined,
       timeoutMs: runtime.timeouts.session,
@@ -95,6 +112,25 @@ class AcpRuntimeAdapter {
     const byArgv = launch.model !== undefined;
     const wanted = { model: byArgv ? undefined : model, thinkingLevel: options.defaultThinkingLevel };
     session.notices.push(...await applySelection(opened, wanted));
+  }
+
+  /**
+   * The engine's MCP servers as the agent takes them. What is left out is told.
+   *
+   * @param {AgentSession} session
+   * @param {unknown} servers
+   */
+  mcpServersFor(session, servers) {
+    const { agentCapabilities } = session.connection;
+    const { taken, refused } = supportedMcpServers(toAcpMcpServers(servers), agentCapabilities);
+    for (const name of refused) session.notices.push(`MCP server ${name} was left out: the agent does not take its transport`);
+    if (this.runtime.preset.checksMcpCommands !== true) return taken;
+    return taken.filter((/** @type {any} */ { name, command }) => {
+      // A name without a path is the agent's to look up.
+      const found = typeof command !== 'string' || !/[\\/]/.test(command) || fs.existsSync(command);
+      if (!found) session.notices.push(`MCP server ${name} was left out: there is no ${command}`);
+      return found;
+    });
   }
 
   /**
@@ -113,21 +149,31 @@ class AcpRuntimeAdapter {
     }
     const { argv } = runtime.preset;
     const templated = cli.args.length === 0 && argv !== undefined;
+    const env = buildSpawnEnv(cli.envAllowList, { required: cli.requiredEnv, sourceEnv: { ...process.env, ...taskEnv } });
     const modelInArgv = templated && argv.some((part) => typeof part !== 'string' && part.when === 'model');
     return {
       command: cli.binaryPath,
       args: templated ? buildArgv(runtime.preset, { model, pluginDirs: runtime.pluginDirs }) : cli.args,
       cwd,
-      env: buildSpawnEnv(cli.envAllowList, { required: cli.requiredEnv, sourceEnv: { ...process.env, ...taskEnv } }),
+      env,
       offers: { readTextFile: cli.fsRead, writeTextFile: cli.fsWrite },
       relativePaths: true,
       initializeTimeoutMs: runtime.timeouts.initialize,
-      authenticate: cli.authenticate && {
-        ...authenticateOptions(cli.authenticate), timeoutMs: runtime.timeouts.authenticate,
-      },
+      authenticate: cli.authenticate && this.authenticateOptions(cli.authenticate, env),
       nodeSpawnErrors: true,
       model: modelInArgv ? model : undefined,
     };
+  }
+
+  /**
+   * @param {NonNullable<AcpCliSettings['authenticate']>} authenticate
+   * @param {Record<string, string>} env
+   */
+  authenticateOptions(authenticate, env) {
+    const { preset, ownAuthenticate, timeouts } = this.runtime;
+    const options = authenticateOptions(authenticate);
+    const preferMethods = ownAuthenticate ? options.preferMethods : orderMethods(preset, options.preferMethods, env);
+    return { ...options, preferMethods, timeoutMs: timeouts.authenticate };
   }
 
   /**
@@ -176,7 +222,7 @@ class AcpRuntimeAdapter {
       return this.finish(session, outcome);
     } catch (error) {
       if (/** @type {any} */ (error)?.promptMayHaveBeenSent === true) session.leadingText = undefined;
-      return this.failTurn(session, turnError(error));
+      return this.failTurn(session, turnError(error, this.runtime.stallHint));
     }
   }
 
@@ -254,6 +300,21 @@ class AcpRuntimeAdapter {
       await session.disposePromise;
     }
   }
+}
+
+/**
+ * What a preset's agent is told in `_meta` of `session/new`.
+ *
+ * @param {RuntimeSettings} runtime
+ * @param {{ toolCount: number } | null} bridge
+ * @returns {Record<string, unknown>}
+ */
+function presetMeta({ preset, pluginDirs }, bridge) {
+  const { pluginDirsMeta, toolCountMeta } = preset;
+  return {
+    ...(pluginDirsMeta === undefined || pluginDirs.length === 0 ? {} : { [pluginDirsMeta]: pluginDirs }),
+    ...(toolCountMeta === undefined || bridge === null ? {} : { [toolCountMeta]: bridge.toolCount }),
+  };
 }
 
 /**

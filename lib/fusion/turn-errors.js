@@ -117,10 +117,13 @@ function describeTurnFailure(error) {
 
 /**
  * @param {unknown} error
+ * @param {string} [stallHint] what may be the matter with an agent that fell silent
  * @returns {Error}
  */
-function turnError(error) {
-  const message = describeTurnFailure(error);
+function turnError(error, stallHint) {
+  const described = describeTurnFailure(error);
+  const stalled = error instanceof AcpError && error.code === 'turn_stalled';
+  const message = stalled && stallHint !== undefined ? `${described} (${stallHint})` : described;
   if (!(error instanceof AcpError)) return new Error(message, { cause: error });
   const { code, phase, rpc, exit, stderrTail, retryable, promptMayHaveBeenSent, partialText, extra } = error;
   return new AcpError(code, message, {

@@ -6,6 +6,14 @@ const binding = require('../../binding.js');
 const { askAcpOnce } = require('./ask.js');
 const { text } = require('./cli-settings.js');
 
+/** What a validator is told when its caller does not say. */
+const SYSTEM_PROMPT = [
+  'You check finished work against the assertions in the prompt, and nothing else counts.',
+  'After your reasoning, answer with one JSON object as the last thing you write:',
+  '{"verdict":"pass" | "fail" | "blocked","summary":"…","assertions":[{"id":"…","passed":true | false,"message":"…"}]}',
+  'The verdict is "pass" only if every assertion holds as far as you saw yourself, and "blocked" if you could not look.',
+].join('\n');
+
 /** UTF-16 code units of the output that an error's summary shows. */
 const TAIL = 4000;
 
@@ -52,8 +60,8 @@ function mapParsedToVerdict(parsed, prose) {
  * @param {import('../../types/ask').RunCliAgentValidationOptions} options
  * @returns {Promise<ValidatorVerdict>}
  */
-async function runCliAgentValidation(runtime, { prompt, cwd, settings, systemPrompt, timeoutMs }) {
-  const model = text(settings?.acpModel);
+async function runCliAgentValidation(runtime, { prompt, cwd, settings, systemPrompt = SYSTEM_PROMPT, timeoutMs }) {
+  const model = text(settings?.model) ?? text(settings?.acpModel);
   try {
     const answer = await askAcpOnce(runtime, { prompt, cwd, model, systemPrompt, timeoutMs, recoverJson: true });
     if (answer.ok) return mapParsedToVerdict(answer.parsed, answer.text);
