@@ -195,8 +195,9 @@ describe('the floor', () => {
     await oneTurn(adapter(asking('read', 'yes')), { actionGateContext: gate, tools: 'readonly' });
   });
 
-  it('holds for writes', async () => {
+  it('holds for writes', async (t) => {
     const dir = fs.mkdtempSync(path.join(cwd, 'acp-adapter-'));
+    t.after(() => fs.rmSync(dir, { recursive: true, force: true }));
     const target = path.join(fs.realpathSync(dir), 'a.txt');
     const writing = (outcome) => turn([
       { do: 'request', method: 'fs/write_text_file', params: { sessionId: 's1', path: target, content: 'new' }, as: 'write' },
@@ -208,7 +209,6 @@ describe('the floor', () => {
     assert.ok(!fs.existsSync(target));
     await oneTurn(adapter(writing({ result: {} }), on), { cwd: dir, actionGateContext: gate });
     assert.equal(fs.readFileSync(target, 'utf8'), 'new');
-    fs.rmSync(dir, { recursive: true });
   });
 });
 

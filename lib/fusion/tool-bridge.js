@@ -21,8 +21,8 @@
 const { randomBytes, randomUUID, timingSafeEqual } = require('node:crypto');
 const fs = require('node:fs');
 const http = require('node:http');
-const os = require('node:os');
 const path = require('node:path');
+const { removeSchemaFile, writeSchemaFile } = require('./schema-files.js');
 const { isObject } = require('./tool-mapping.js');
 
 const SERVER_NAME = 'fusion-custom-tools';
@@ -214,8 +214,8 @@ class Bridge {
     for (const controller of this.running.keys()) controller.abort();
     this.server.close();
     this.server.closeAllConnections();
+    removeSchemaFile(this.schemaFile);
     await Promise.all([...this.running.values()].map(bounded));
-    fs.rmSync(this.schemaFile, { force: true });
   }
 }
 
@@ -256,8 +256,7 @@ async function startFusionToolBridge(tools) {
     const missing = new Error(`Fusion MCP schema server is missing: ${serverPath}`);
     throw Object.assign(missing, { code: 'mcp-schema-server-missing' });
   }
-  const schemaFile = path.join(os.tmpdir(), `fusion-acp-mcp-schemas-${process.pid}-${randomUUID()}.json`);
-  fs.writeFileSync(schemaFile, JSON.stringify(toolsToMcpToolDefs(usable)), { mode: 0o600, flag: 'wx' });
+  const schemaFile = writeSchemaFile(JSON.stringify(toolsToMcpToolDefs(usable)));
   const bridge = new Bridge(usable, schemaFile);
   let port;
   try {
