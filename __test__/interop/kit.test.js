@@ -13,6 +13,8 @@ const { FakeModel } = require('../../interop/model/server.js');
 
 const STAND_IN = path.join(__dirname, 'stand-in.js');
 const client = { api: require(STAND_IN), path: STAND_IN };
+const ROOT = path.join(__dirname, '..', '..');
+const own = { api: require('../..'), path: ROOT };
 const unixOnly = { skip: process.platform === 'win32' && 'the kit runs agents with a Unix shell' };
 
 /** @param {...string} faults */
@@ -103,5 +105,47 @@ describe('the interop checks', unixOnly, () => {
     for (const found of CHECKS.filter(({ id }) => ['ask', 'probe', 'close-tool'].includes(id))) {
       assert.equal((await runCase(found, missing, client, model)).status, 'fail', found.id);
     }
+  });
+
+  /**
+   * A check that needs the whole package.
+   *
+   * @param {string} id
+   * @param {...string} faults
+   */
+  async function engineCheck(id, ...faults) {
+    const found = CHECKS.find((each) => each.id === id);
+    assert.ok(found, `there is a check ${id}`);
+    const result = await runCase(found, { ...row(...faults), idleMs: 2_000 }, own, model);
+    if (canScan) assert.deepEqual(result.survivors?.staying, []);
+    return result;
+  }
+
+  for (const id of ['ask-once', 'plugin-host', 'validate', 'long-ask']) {
+    test(`${id} is ok with an agent that behaves`, async () => {
+      const { status, note } = await engineCheck(id);
+      assert.deepEqual({ status, note }, { status: 'ok', note: '' });
+    });
+  }
+
+  test('the checks of the Claude bridge are for the row that has it', async () => {
+    for (const id of ['setup', 'ask-profile']) assert.equal((await engineCheck(id)).status, 'n/a');
+  });
+
+  test('an agent that dies in its second turn fails the plugin host', async () => {
+    const { status, note } = await engineCheck('plugin-host', 'dies-later');
+    assert.equal(status, 'fail');
+    assert.match(note, /exit code 3|the host ended/);
+  });
+
+  test('an agent that passes everything fails the validator', async () => {
+    assert.match((await engineCheck('validate', 'always-passes')).note, /prose was taken for pass/);
+  });
+
+  test('an agent that leaves a long prompt unanswered is told, as a typed timeout', async () => {
+    const { status, note, facts } = await engineCheck('long-ask', 'mute-when-long');
+    assert.equal(status, 'ok', note);
+    assert.match(note, /^not answered: ACP prompt timed out after \d+ms without anything from the agent/);
+    assert.equal(/** @type {any} */ (facts).code, 'turn_stalled');
   });
 });

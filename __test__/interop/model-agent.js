@@ -8,6 +8,9 @@
  * - `ignores-cancel`: runs a cancelled turn to its end
  * - `holds-text`: says the whole answer at the end
  * - `leaves-tool`: a tool outlives the agent
+ * - `mute-when-long`: never answers a prompt of more than 200 characters
+ * - `always-passes`: says a verdict, whatever it is asked
+ * - `dies-later`: ends in its second turn
  */
 
 const { spawn } = require('node:child_process');
@@ -87,8 +90,17 @@ async function runTool(call) {
   await new Promise((resolve) => child.on('exit', resolve));
 }
 
+let turns = 0;
+
 /** @param {string} text */
 async function prompt(text) {
+  turns++;
+  if (faults.has('mute-when-long') && text.length > 200) return new Promise(() => {});
+  if (faults.has('dies-later') && turns > 1) process.exit(3);
+  if (faults.has('always-passes')) {
+    say('{"verdict":"pass"}');
+    return { stopReason: 'end_turn' };
+  }
   stop = new AbortController();
   const messages = [{ role: 'user', content: text }];
   try {
@@ -108,7 +120,7 @@ readline.createInterface({ input: process.stdin }).on('line', async (line) => {
   if (!method) return waiting.get(id)?.(result);
   if (method === 'initialize') return send({ id, result: { protocolVersion: 1, agentCapabilities: {} } });
   if (method === 'session/new') return send({ id, result: { sessionId: 's' } });
-  if (method === 'session/prompt') return send({ id, result: await prompt(params.prompt[0].text) });
+  if (method === 'session/prompt') return send({ id, result: await prompt(params.prompt.map((/** @type {any} */ block) => block.text).join('\n')) });
   if (method === 'session/cancel' && !faults.has('ignores-cancel')) stop.abort();
   return undefined;
 });

@@ -53,7 +53,7 @@ const longAsk = {
     if (!test.api.askAcpOnce) return notApplicable('this client has no askAcpOnce');
     const lines = Array.from({ length: 40 }, (_, index) => `Line ${index + 1} of the task.`);
     const prompt = `${lines.join('\n')}\n${test.say('hello')}`;
-    const result = await hostAnswer(test, { mode: 'ask', prompt, more: { acpIdleTimeoutMs: IDLE_MS } });
+    const result = await hostAnswer(test, { mode: 'ask', prompt, more: { acpIdleTimeoutMs: test.row.idleMs ?? IDLE_MS } });
     test.facts = { reason: result.reason, code: result.code, message: result.message };
     if (result.ok) return ok();
     if (result.reason === 'timeout' && result.code === 'turn_stalled') return ok(`not answered: ${result.message}`);

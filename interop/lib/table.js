@@ -25,6 +25,7 @@ const STATUSES = ['ok', 'fail', 'n/a'];
  * @property {Record<string, unknown>} [settings] of `AcpRuntimeAdapter`, in place of those that start `command`
  * @property {string[]} [signIn] files of the HOME that sign in; only for the pinned Claude bridge
  * @property {boolean} [shortPrompts] a prompt that is not short is never answered
+ * @property {number} [idleMs] silence after which `long-ask` gives up, where the usual is not right
  * @property {boolean} [usesModel] false for an agent that never calls a model
  * @property {Record<string, { is: Status, because: string }>} expect checks that are known not to be `ok`
  * @property {{ agent: string, runtime: string }[]} faults what the agent does wrong, and how the runtime copes
