@@ -14,6 +14,7 @@ const { agentsDir, install, isInstalled } = require('./lib/install.js');
 const { network, reenter } = require('./lib/network.js');
 const { asExpected, describeRun, load, save, terminalTable } = require('./lib/report.js');
 const { loadTable, select } = require('./lib/table.js');
+const { publish } = require('./lib/transcript.js');
 const { FakeModel } = require('./model/server.js');
 
 const USAGE = `Usage: npm run interop -- [command] [agent...] [options]
@@ -22,6 +23,7 @@ const USAGE = `Usage: npm run interop -- [command] [agent...] [options]
   install [agent...]   install agents into ${'$ACP_AGENTS_DIR'} or the user's cache directory (100-450 MB each)
   run [agent...]       run the checks (the default); all installed agents when none is named
   show [agent...]      the table of the stored results
+  transcripts [agent...]  copy the recorded transcripts into crates/acp-testkit/transcripts/real
   doc                  write docs/interop.md from the stored results
   model [port]         only the fake model server
 
@@ -163,6 +165,10 @@ async function main() {
       const file = path.join(__dirname, '..', 'docs', 'interop.md');
       fs.writeFileSync(file, document(rows, CHECKS, loadClient(values.client).name));
       return undefined;
+    }
+    case 'transcripts': {
+      const ids = select(rows, rest).map(({ id }) => id);
+      return console.log(publish(ids).join('\n'));
     }
     case 'model': {
       const model = await new FakeModel().listen(Number(rest[0] ?? 0));

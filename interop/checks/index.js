@@ -23,6 +23,7 @@ const CHECKS = [
   require('./cancel-tool.js'),
   ...require('./cut-short.js'),
   ...require('./host.js'),
+  require('./transcript.js'),
 ];
 
 module.exports = { CHECKS };

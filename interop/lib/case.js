@@ -41,6 +41,8 @@ class Case {
   permissions = [];
   /** The check ends the agent itself, so that how it ended says nothing about it. */
   endsAgent = false;
+  /** Sees every line of the wire besides. @type {((frame: any) => void) | undefined} */
+  onFrame;
   /** What the agents did on the wire. @type {Set<import('./remarks.js').Remark>} */
   remarks = new Set();
   /** Whatever a check wants to keep for the report. @type {Record<string, unknown>} */
@@ -74,7 +76,10 @@ class Case {
    */
   async launch(more = {}) {
     const watcher = new Watcher();
-    const onWire = (/** @type {any} */ frame) => watcher.see(frame);
+    const onWire = (/** @type {any} */ frame) => {
+      watcher.see(frame);
+      this.onFrame?.(frame);
+    };
     const options = { ...this.launchOptions, onWire, ...more };
     const client = await this.within(this.api.AcpClient.launch(options), 'launch');
     this.#clients.push({ client, watcher });

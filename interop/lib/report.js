@@ -95,4 +95,4 @@ function terminalTable(rows, results, checks) {
   return `${text.join('\n')}\n\n+n: processes left behind   !: not what the agent's row expects`;
 }
 
-module.exports = { asExpected, describeRun, load, save, terminalTable };
+module.exports = { asExpected, describeRun, load, RESULTS_DIR, save, terminalTable };

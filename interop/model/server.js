@@ -123,8 +123,8 @@ class FakeModel {
 }
 
 /**
- * What the user side said since the model last spoke, as JSON text. Empty when that is a tool's result, so that one
- * word steers one answer.
+ * What the user side said since the model last spoke, as JSON text. Up to the last result of a tool it does not count, so
+ * that one word steers one answer; what follows is the next prompt of a turn that ended without another word of the model.
  *
  * @param {any[]} messages
  * @param {(message: any) => boolean} isOurs
@@ -132,7 +132,7 @@ class FakeModel {
  */
 function tailOf(messages, isOurs, isToolResult) {
   const tail = messages.slice(messages.findLastIndex(isOurs) + 1);
-  return tail.some(isToolResult) ? '' : JSON.stringify(tail);
+  return JSON.stringify(tail.slice(tail.findLastIndex(isToolResult) + 1));
 }
 
 /** @param {http.IncomingMessage} request */
