@@ -5,6 +5,7 @@ export * from './protocol.js';
 export * from './types/host.js';
 export * from './types/errors.js';
 export * from './types/client.js';
+export * from './types/state.js';
 export * from './types/connection.js';
 export * from './types/fusion.js';
 export * from './types/ask.js';

@@ -1759,6 +1759,18 @@ export interface UnknownEvent extends SessionEventBase {
   raw: unknown;
 }
 
+/**
+ * An update of a child session (a subagent) that the agent exposes. Its text is no part of the turn's text; what is known
+ * of the child is under `subagents` in the session's state.
+ */
+export interface ChildSessionEvent extends SessionEventBase {
+  type: 'child_session_event';
+  /** The child session. */
+  childSessionId: SessionId;
+  /** The update; its `sessionId` is the child's. */
+  event: Exclude<SessionEvent, ChildSessionEvent>;
+}
+
 /** One update of a session. `type` is the protocol's `sessionUpdate` tag; the update's fields are beside it. */
 export type SessionEvent =
   | UserMessageChunkEvent
@@ -1782,6 +1794,7 @@ export type SessionEvent =
   | SubagentUpdateEvent
   | SessionMessageEvent
   | SessionMessageChunkEvent
+  | ChildSessionEvent
   | UnknownEvent;
 
 export {};

@@ -18,6 +18,7 @@ use crate::host::{Allow, Asks, BindingHost};
 use crate::hub::{Hub, push};
 use crate::options::{Close, Launch, Turn};
 use crate::promise::Promise;
+use crate::state::NativeSessionState;
 use crate::{parse, runtime};
 
 /// State behind the class, shared with the launch that is under way.
@@ -154,7 +155,7 @@ impl NativeClient {
     }
 
     /// Opens a session on a channel of its own and returns the channel; the promise behind `token` settles there, before
-    /// anything else that the session says. `request`: JSON of the session's parameters and `timeoutMs`.
+    /// anything else that the session says. `request`: JSON of the session's parameters, `timeoutMs` and `state`.
     #[napi(catch_unwind)]
     pub fn open_session(
         &self,
@@ -171,8 +172,10 @@ impl NativeClient {
             session: SessionRequest,
             #[serde(default)]
             timeout_ms: u64,
+            #[serde(default)]
+            state: bool,
         }
-        let Request { mut session, timeout_ms } = parse(&request)?;
+        let Request { mut session, timeout_ms, state } = parse(&request)?;
         session.timeout = (timeout_ms > 0).then(|| Duration::from_millis(timeout_ms));
         let (channel, outbox) = self.0.hub.open();
         let promise = Promise::new(&outbox, token);
@@ -185,7 +188,7 @@ impl NativeClient {
             host.add_session(id, &outbox);
         }
         let view = if callbacks { ViewKind::Callbacks } else { ViewKind::Events };
-        let spec = SessionSpec { view, outbox: Some(Arc::clone(&outbox)), cwd: None };
+        let spec = SessionSpec { view, outbox: Some(Arc::clone(&outbox)), state, cwd: None };
         let settle: Reply = Box::new(move |outcome| {
             if let (Ok(raw), Some(host)) = (&outcome, &host)
                 && let Some(id) = session_id_of(raw)
@@ -252,6 +255,12 @@ impl NativeClient {
         let params = params.map(|json| parse::<Box<RawValue>>(&json)).transpose()?;
         let sent = self.client().ok_or_else(not_launched).and_then(|c| c.connection().notify(&method, params));
         sent.err().map(|error| json(&error.into_details())).transpose()
+    }
+
+    /// What is known of an open session; `null` where `openSession` did not ask for it.
+    #[napi(catch_unwind)]
+    pub fn session_state(&self, session_id: String) -> Option<NativeSessionState> {
+        self.client()?.session_state(&session_id).map(NativeSessionState)
     }
 
     /// Forgets a session and closes its channel.

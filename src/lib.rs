@@ -12,6 +12,7 @@ pub mod logging;
 pub mod options;
 pub mod promise;
 pub mod runtime;
+pub mod state;
 pub mod text;
 pub mod verdict;
 

@@ -4,10 +4,11 @@ import type {
   AgentCapabilities, AgentRequests, AuthMethod, CompleteElicitationNotification, CreateElicitationRequest,
   CreateElicitationResponse, CreateTerminalRequest, Implementation, McpServer, Meta, PermissionOptionKind, PromptRequest,
   RequestPermissionOutcome, RequestPermissionRequest, SessionConfigOption, SessionEvent, SessionInfo, SessionModeState,
-  StopReason, SystemPrompt, ToolCallUpdate, Usage,
+  StopReason, SystemPrompt, ToolCallUpdate,
 } from '../protocol.js';
 import type { ExitFacts } from './errors.js';
 import type { AbortSignalLike, AsyncDisposeMember, HostAbortSignal, HostReadableStream } from './host.js';
+import type { SessionState, TurnUsage } from './state.js';
 
 /** How an agent ended. */
 export interface ExitInfo extends ExitFacts {
@@ -46,6 +47,11 @@ export interface OfferedPermissionOption {
 
 /** A permission question, its texts sanitised and bounded. */
 export interface PermissionRequest extends Pick<RequestPermissionRequest, 'sessionId'> {
+  /**
+   * The child session (a subagent) that asks; `sessionId` is then the session that it belongs to. A child that no open
+   * session is known to own is denied without a question.
+   */
+  readonly childSessionId?: string;
   /** All that is known of the tool call: its announcement, its updates and the question's own part, merged. */
   readonly toolCall: ToolCallUpdate;
   /** In the agent's order, at most 100. */
@@ -120,6 +126,11 @@ export interface LaunchOptions {
   clientInfo?: Implementation;
   /** Advertise plans by id, notices, compaction, subagents and boolean configuration options. Default: `true`. */
   richUpdates?: boolean;
+  /**
+   * Keep what each session said as `session.state`, at most about 48 MiB a session and usually as much as the
+   * conversation is long. Default: `true`.
+   */
+  state?: boolean;
   /** Advertise that the host can run the launch in a terminal for a person to sign in. Default: `false`. */
   terminalAuth?: boolean;
   /** `_meta` of the advertised capabilities, for extensions. Default: absent. */
@@ -221,8 +232,8 @@ export interface PromptResult {
   text: string;
   /** Whether there was more text than that. */
   textTruncated: boolean;
-  /** Tokens, where the agent reports them. */
-  usage?: Usage;
+  /** Tokens and cost, where the agent said anything of them; its own `source` and `scope` say what the counts mean. */
+  usage?: TurnUsage;
   /** Whether this side had asked for the turn to be cancelled. */
   cancelRequested: boolean;
   /** Whether the turn was ended locally, because the agent did not end it in time after a cancel. */
@@ -262,6 +273,11 @@ export class AcpSession {
   readonly modes?: SessionModeState;
   /** The configuration options, where the agent has them; kept current. */
   readonly configOptions?: SessionConfigOption[];
+  /**
+   * Everything that the session said so far, merged: a frozen snapshot, made again only when something changed. Loaded
+   * history is in it. It stays readable after the session ended. `undefined` with `state: false`.
+   */
+  readonly state?: SessionState;
   /** Starts a turn. Rejects with `turn_in_progress` while another one runs. */
   prompt(input: PromptInput, options?: PromptOptions): PromptTurn;
   /** Every update of the session from now on, in turns and between them. Ends when the session is closed. */

@@ -1,8 +1,8 @@
 import type { ContentBlock, SessionEvent, SessionUpdate, ToolCallStatus } from 'fusion-acp-runtime';
 import type { Expect, Same } from './expect.js';
 
-/** Every update tag of the protocol is an event, and there is one more for the rest. */
-export type Tags = Expect<Same<SessionEvent['type'], SessionUpdate['sessionUpdate'] | 'unknown'>>;
+/** Every update tag of the protocol is an event; there is one more for child sessions, and one for the rest. */
+export type Tags = Expect<Same<SessionEvent['type'], SessionUpdate['sessionUpdate'] | 'child_session_event' | 'unknown'>>;
 
 export type Common = Expect<Same<SessionEvent['sessionId'], string>>;
 export type Replay = Expect<Same<NonNullable<SessionEvent['replay']>, true>>;
@@ -35,6 +35,10 @@ export function narrow(event: SessionEvent): string | undefined {
       const title: string | null | undefined = event.title;
       return title ?? undefined;
     }
+    case 'child_session_event':
+      // @ts-expect-error what a child says is inside
+      event.content;
+      return event.event.type === 'tool_call' ? event.event.title : event.childSessionId;
     case 'unknown': {
       const raw: unknown = event.raw;
       return typeof raw;
@@ -70,6 +74,7 @@ export function exhaustive(event: SessionEvent): true {
     case 'session_message_chunk':
     case 'prompt_suggestions_update':
     case 'cursor_update':
+    case 'child_session_event':
     case 'unknown':
       return true;
     default: {

@@ -33,6 +33,8 @@ class AcpClient {
     this.cancelGraceMs = whole(options.cancelGraceMs, 'cancelGraceMs') ?? CANCEL_GRACE_MS;
     /** @internal */
     this.requestTimeoutMs = whole(options.requestTimeoutMs, 'requestTimeoutMs') ?? REQUEST_TIMEOUT_MS;
+    /** Whether sessions keep a merged state. @internal */
+    this.keepsState = options.state !== false;
     /** Whether the agent has ended. @internal */
     this.ended = false;
     const { pid, protocolVersion, agentInfo, agentCapabilities, authMethods } = nativeClient.facts;
@@ -122,6 +124,7 @@ class AcpClient {
         typeof systemPrompt === 'string' ? { mode: 'append', content: [{ type: 'text', text: systemPrompt }] } : systemPrompt,
       _meta: options.meta,
       timeoutMs: whole(options.timeoutMs, 'timeoutMs') ?? this.requestTimeoutMs,
+      state: this.keepsState,
     };
     const session = new AcpSession(this, cwd);
     await session.open(method, sessionId, request);

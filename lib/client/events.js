@@ -28,6 +28,8 @@ class EventReader {
   constructor(sessionId) {
     this.sessionId = sessionId;
     this.messageId = '';
+    /** The child session whose updates follow; empty: the session itself. */
+    this.child = '';
     this.replaying = false;
     this.turn = false;
     /** Whether a turn has ended: what comes outside of a turn from then on is late. */
@@ -45,6 +47,10 @@ class EventReader {
     switch (kind) {
       case Kind.MESSAGE_ID:
         this.messageId = text;
+        return true;
+      case Kind.CHILD:
+        this.child = text;
+        this.messageId = '';
         return true;
       case Kind.REPLAY:
         this.replaying = text === 'true';
@@ -65,38 +71,46 @@ class EventReader {
    * @returns {SessionEvent}
    */
   read(kind, text) {
-    const event = kind === Kind.UPDATE ? this.update(text) : this.chunk(kind, text);
+    const own = this.child === '';
+    const sessionId = own ? this.sessionId : this.child;
+    const update = kind === Kind.UPDATE ? readUpdate(sessionId, text) : this.chunk(sessionId, kind, text);
+    /** @type {any} */
+    const event = own
+      ? update
+      : { type: 'child_session_event', sessionId: this.sessionId, childSessionId: this.child, event: update };
     if (this.replaying) event.replay = true;
     else if (this.late) event.late = true;
     return event;
   }
 
   /**
+   * @param {string} sessionId
    * @param {number} kind
    * @param {string} text
    * @returns {any}
    */
-  chunk(kind, text) {
+  chunk(sessionId, kind, text) {
     const type = CHUNKS[/** @type {keyof typeof CHUNKS} */ (kind)];
-    const event = { type, sessionId: this.sessionId, content: { type: 'text', text } };
+    const event = { type, sessionId, content: { type: 'text', text } };
     if (this.messageId !== '') /** @type {any} */ (event).messageId = this.messageId;
     return event;
   }
+}
 
-  /**
-   * @param {string} text
-   * @returns {any}
-   */
-  update(text) {
-    const raw = JSON.parse(text);
-    const tag = raw === null || typeof raw !== 'object' ? undefined : raw.sessionUpdate;
-    if (!TAGS.has(tag) || !plausible(tag, raw)) return { type: 'unknown', sessionId: this.sessionId, raw };
-    const { sessionUpdate, sessionId: childSessionId, ...members } = raw;
-    const event = { ...members, type: sessionUpdate, sessionId: this.sessionId };
-    // A subagent's update names the child; every event already names its own session.
-    if (childSessionId !== undefined) event.childSessionId = childSessionId;
-    return event;
-  }
+/**
+ * @param {string} sessionId
+ * @param {string} text
+ * @returns {any}
+ */
+function readUpdate(sessionId, text) {
+  const raw = JSON.parse(text);
+  const tag = raw === null || typeof raw !== 'object' ? undefined : raw.sessionUpdate;
+  if (!TAGS.has(tag) || !plausible(tag, raw)) return { type: 'unknown', sessionId, raw };
+  const { sessionUpdate, sessionId: childSessionId, ...members } = raw;
+  const event = { ...members, type: sessionUpdate, sessionId };
+  // A subagent's update names the child; every event already names its own session.
+  if (childSessionId !== undefined) event.childSessionId = childSessionId;
+  return event;
 }
 
 /**

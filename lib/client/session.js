@@ -5,8 +5,8 @@ const { Kind } = require('../native/index.js');
 const { reasonOf } = require('../native/abort.js');
 const { EventQueue } = require('./event-queue.js');
 const { EventReader } = require('./events.js');
+const { StateReader } = require('./session-state.js');
 const { PromptTurn } = require('./turn.js');
-const { usageOf } = require('./usage.js');
 
 /** Categories of configuration options that choose the model. */
 const MODEL = 'model';
@@ -18,6 +18,8 @@ class AcpSession {
   /** @type {import('../native/client').Session} */
   #native = /** @type {any} */ (undefined);
   #reader = new EventReader('');
+  /** @type {StateReader | undefined} */
+  #state;
   /** @type {Set<EventQueue<any>>} */
   #watchers = new Set();
   /** Consumers that hold the session back. */
@@ -58,7 +60,13 @@ class AcpSession {
     this.#reader.sessionId = this.id;
     this.modes = this.#native.result?.modes ?? this.modes;
     this.configOptions = this.#native.result?.configOptions ?? this.configOptions;
+    const state = this.#native.state();
+    if (state !== null) this.#state = new StateReader(state);
     return this;
+  }
+
+  get state() {
+    return this.#state?.read();
   }
 
   /**
@@ -266,8 +274,7 @@ function changesState(text) {
 
 /** @param {any} outcome */
 function promptResult(outcome) {
-  const { stopReason = '', text, textTruncated, cancelRequested, forced, result } = outcome;
-  const usage = usageOf(result);
+  const { stopReason = '', text, textTruncated, cancelRequested, forced, usage } = outcome;
   const value = { stopReason, text, textTruncated, cancelRequested, forced };
   return usage === undefined ? value : { ...value, usage };
 }

@@ -242,9 +242,9 @@ class AcpRuntimeAdapter {
    * @param {any} outcome
    */
   finish(session, outcome) {
-    const { stopReason, text = '', result } = outcome;
+    const { stopReason, text = '', usage } = outcome;
     session.remember('assistant', text);
-    session.usage = usageOf(result?.usage) ?? session.usage;
+    session.usage = usageOf(usage) ?? session.usage;
     const abnormal = stopReason !== undefined && stopReason !== null && stopReason !== 'end_turn';
     if (this.runtime.resolveNeverReject && abnormal && text === '') {
       this.tell(session, `${this.runtime.label} ACP ended with stopReason ${stopReason} and produced no assistant text.`);

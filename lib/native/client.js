@@ -224,6 +224,15 @@ class Session {
     return hub.promise((token) => native.cancel(token, this.id, graceMs));
   }
 
+  /**
+   * What is known of the session, where its request asked for it with `state`.
+   *
+   * @returns {{ read: (known: number) => string | null } | null}
+   */
+  state() {
+    return this.client.native.sessionState(this.id);
+  }
+
   /** @param {boolean} paused */
   setPaused(paused) {
     this.client.hub.native.setPaused(this.channel, paused);

@@ -35,6 +35,7 @@ const Kind = Object.freeze({
   TURN: 11,
   CLOSED: 12,
   WIRE: 13,
+  CHILD: 14,
 });
 
 /**

@@ -15,7 +15,7 @@ use crate::text::utf16::utf16_len;
 /// What a drained slab keeps of its memory, in bytes.
 const KEEP_BYTES: usize = 1024 * 1024;
 
-/// What a segment is. The numbers are the contract with `lib/dispatch.js`.
+/// What a segment is. The numbers are the contract with `lib/native/hub.js`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
@@ -47,6 +47,8 @@ pub enum Kind {
     Closed = 12,
     /// One frame for the wire tap: JSON `{direction,time,frame}`.
     Wire = 13,
+    /// Following updates belong to this child session; empty: to the session itself.
+    Child = 14,
 }
 
 /// One segment of a [`Slab`].

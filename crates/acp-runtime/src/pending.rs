@@ -24,6 +24,13 @@ pub enum Effect<S> {
     EndTurn(String),
     /// The session is closed or deleted.
     CloseSession(String),
+    /// A setting of the session changes: its state follows.
+    Follow {
+        /// The session.
+        session_id: String,
+        /// The mode that was asked for; `None`: the result says what changed.
+        mode_id: Option<Box<RawValue>>,
+    },
 }
 
 /// One waiting call.

@@ -23,8 +23,11 @@ pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PermissionRequest {
-    /// The session that asks.
+    /// The session that asks, or the one that the child session that asks belongs to.
     pub session_id: String,
+    /// The child session that asks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub child_session_id: Option<String>,
     /// What is known of the tool call: every `tool_call`, every update and the request itself, merged.
     pub tool_call: serde_json::Value,
     /// The options, in the agent's order; those of unknown kind included.

@@ -25,7 +25,7 @@ use crate::pending::{Effect, Reply};
 use crate::port::{Host, NoServices, Services};
 use crate::process::{Ladder, LaunchSpec, ProcessTree, spawn};
 use crate::services::permission::Floor;
-use crate::session::{SessionSpec, TurnOptions, TurnReply};
+use crate::session::{SessionSpec, SharedState, TurnOptions, TurnReply};
 use crate::trace::Tap;
 use crate::wire::DEFAULT_MAX_LINE_BYTES;
 
@@ -201,6 +201,11 @@ impl Client {
     /// The connection.
     pub fn connection(&self) -> &Connection {
         &self.0.connection
+    }
+
+    /// What is known of an open session, merged from everything it said; `None` unless its [`SessionSpec`] asked for it.
+    pub fn session_state(&self, session_id: &str) -> Option<Arc<SharedState>> {
+        self.0.connection.session_state(session_id)
     }
 
     /// The process tree.

@@ -12,14 +12,11 @@ use super::{CallOptions, CancelState, Command};
 use crate::bridge::CallsClosed;
 use crate::error::{Error, ErrorCode, Phase, Result};
 use crate::pending::{Effect, Waiting};
-use crate::session::{Due, Session, SessionSpec, Turn};
+use crate::session::{Due, MAX_SESSION_ID_BYTES, Session, SessionSpec, Turn};
 use crate::trace::{self, Direction};
 use crate::wire::encode;
 use crate::wire::envelope::{Outcome, ResponseId};
 use crate::wire::rpc_error;
-
-/// The longest session id accepted, in bytes.
-const MAX_SESSION_ID_BYTES: usize = 1024;
 
 impl State {
     pub(super) fn on_command(&mut self, command: Command) {
@@ -39,6 +36,10 @@ impl State {
                     }
                     self.add_session(session);
                 }
+                let effect = match effect {
+                    Effect::None => follow(&method, params.as_deref()),
+                    effect => effect,
+                };
                 let deadline = timeout.map(|t| self.now + t);
                 let reply = Some(reply);
                 let waiting = Waiting { method: method.clone(), phase, deadline, effect, reply, written: false };
@@ -105,6 +106,9 @@ impl State {
         let Some(turn) = self.sessions.get_mut(session_id).and_then(|s| s.turn.as_mut()) else { return false };
         if turn.request_cancel(now, grace) {
             self.send_cancel(session_id);
+            if let Some(session) = self.sessions.get_mut(session_id) {
+                session.on_cancel();
+            }
         }
         true
     }
@@ -141,20 +145,31 @@ impl State {
     fn drop_session(&mut self, session_id: &str) {
         self.cancel_permissions(session_id);
         self.options.services.session_closed(session_id);
+        self.children.forget(session_id);
         if let Some(session) = self.sessions.remove(session_id) {
+            self.shared.states().remove(session_id);
             self.retire(session, "the session was closed");
         }
     }
 
     /// A new session. An agent that names one twice takes it away from whoever had it.
     fn add_session(&mut self, session: Session) {
+        self.children.forget(&session.id);
+        let state = session.state().cloned();
+        if let Some(state) = state {
+            self.shared.states().insert(session.id.clone(), state);
+        } else {
+            self.shared.states().remove(&session.id);
+        }
         if let Some(old) = self.sessions.insert(session) {
             self.retire(old, "the agent gave the session's id away");
         }
     }
 
     fn retire(&mut self, mut session: Session, why: &str) {
-        if let Some(turn) = session.end_turn(CallsClosed::Cancelled) {
+        let turn = session.end_turn(CallsClosed::Cancelled, None);
+        session.on_end();
+        if let Some(turn) = turn {
             session.publish();
             turn.fail(sent(prompt_error(ErrorCode::SessionUnusable, why)));
         }
@@ -183,14 +198,25 @@ impl State {
         match std::mem::replace(&mut waiting.effect, Effect::None) {
             Effect::EndTurn(session_id) => self.on_turn_response(&session_id, call, result),
             // Nobody waits any more.
-            Effect::None | Effect::OpenSession(_) if waiting.reply.is_none() => {
+            Effect::None | Effect::Follow { .. } | Effect::OpenSession(_) if waiting.reply.is_none() => {
                 self.shared.diagnostics.late_response(1);
             }
             Effect::None => waiting.answer(result),
+            Effect::Follow { session_id, mode_id } => {
+                if let (Ok(raw), Some(session)) = (&result, self.sessions.get_mut(&session_id)) {
+                    session.with_state(|state| match &mode_id {
+                        Some(mode_id) => state.on_mode(mode_id),
+                        None => state.on_result(raw),
+                    });
+                }
+                waiting.answer(result);
+            }
             Effect::OpenSession(spec) => match result.and_then(|raw| session_id_of(&raw).map(|id| (raw, id))) {
                 Ok((raw, session_id)) => {
                     self.announce_session(&session_id, &spec);
-                    self.add_session(Session::new(session_id.clone(), &spec));
+                    let session = Session::new(session_id.clone(), &spec);
+                    session.with_state(|state| state.on_result(&raw));
+                    self.add_session(session);
                     // The host hears of the session before its first update.
                     waiting.answer(Ok(raw));
                     self.replay_early(&session_id);
@@ -198,9 +224,10 @@ impl State {
                 Err(error) => waiting.answer(Err(error)),
             },
             Effect::SessionReady(session_id) => {
-                if result.is_ok() {
+                if let Ok(raw) = &result {
                     if let Some(session) = self.sessions.touch(&session_id) {
                         session.set_replaying(false);
+                        session.with_state(|state| state.on_result(raw));
                         session.publish();
                     }
                 } else {
@@ -251,7 +278,8 @@ impl State {
             },
             Err(error) => Err(error),
         };
-        let Some(turn) = self.take_turn(session_id, CancelState::Cancelled) else { return };
+        let raw = result.as_deref().ok();
+        let Some(turn) = self.take_turn(session_id, CancelState::Cancelled, raw) else { return };
         match result {
             Ok(raw) => turn.finish(stop_reason_of(&raw), Some(raw), false),
             // The agent was to say `cancelled`; some say it with an error (rule C48).
@@ -261,11 +289,12 @@ impl State {
     }
 
     /// Ends the session's turn: its last events are published and its open questions answered before its caller hears.
-    fn take_turn(&mut self, session_id: &str, state: CancelState) -> Option<Turn> {
+    fn take_turn(&mut self, session_id: &str, state: CancelState, result: Option<&RawValue>) -> Option<Turn> {
         self.cancel_permissions(session_id);
         let session = self.sessions.touch(session_id)?;
         let cancelled = session.turn.as_ref().is_some_and(Turn::cancel_requested);
-        let turn = session.end_turn(if cancelled { CallsClosed::Cancelled } else { CallsClosed::TurnEnded })?;
+        let why = if cancelled { CallsClosed::Cancelled } else { CallsClosed::TurnEnded };
+        let turn = session.end_turn(why, result)?;
         session.publish();
         self.answer_cancels(session_id, state);
         Some(turn)
@@ -287,7 +316,7 @@ impl State {
             .collect();
         for (session_id, call, due, cancel_sent) in due {
             if due == Due::Settled {
-                if let Some(mut turn) = self.take_turn(&session_id, CancelState::Cancelled) {
+                if let Some(mut turn) = self.take_turn(&session_id, CancelState::Cancelled, None) {
                     let result = turn.take_result();
                     turn.finish(result.as_deref().and_then(stop_reason_of), result, false);
                 }
@@ -296,7 +325,7 @@ impl State {
             if !cancel_sent {
                 self.send_cancel(&session_id);
             }
-            let Some(turn) = self.take_turn(&session_id, CancelState::Forced) else { continue };
+            let Some(turn) = self.take_turn(&session_id, CancelState::Forced, None) else { continue };
             if let Some(session) = self.sessions.get_mut(&session_id) {
                 session.owed = Some(call);
             }
@@ -339,6 +368,23 @@ impl State {
         if let Some(tap) = &self.options.tap {
             trace::show(tap, &*self.options.redact, Direction::ToAgent, &self.out[start..]);
         }
+    }
+}
+
+/// What a successful call changes in what is known of its session.
+fn follow(method: &str, params: Option<&RawValue>) -> Effect<SessionSpec> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Params {
+        session_id: String,
+        mode_id: Option<Box<RawValue>>,
+    }
+    if !matches!(method, "session/set_mode" | "session/set_config_option" | "session/set_title") {
+        return Effect::None;
+    }
+    match params.and_then(|params| serde_json::from_str::<Params>(params.get()).ok()) {
+        Some(Params { session_id, mode_id }) => Effect::Follow { session_id, mode_id },
+        None => Effect::None,
     }
 }
 

@@ -90,7 +90,9 @@ impl State {
         self.publish_all();
         for session_id in self.sessions.ids() {
             let Some(session) = self.sessions.get_mut(&session_id) else { continue };
-            if let Some(mut turn) = session.end_turn(CallsClosed::AgentGone) {
+            let turn = session.end_turn(CallsClosed::AgentGone, None);
+            session.on_end();
+            if let Some(mut turn) = turn {
                 session.publish();
                 // It was only waiting for stragglers, and none can come now.
                 if let Some(result) = turn.take_result() {

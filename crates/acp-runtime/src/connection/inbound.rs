@@ -13,6 +13,8 @@ use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 use super::state::State;
 use crate::port::{BoxFuture, PermissionDecision, PermissionRequest};
 use crate::services::permission::{Outcome, Several, request, resolve_decision};
+use crate::text::bound::DEFAULT_IDENTIFIER_MAX;
+use crate::text::sanitize::sanitized;
 use crate::wire::encode::{self, Answer, AnswerError, code};
 
 /// Requests that may wait for the host at once. One more is refused; an agent has no use for so many.
@@ -111,7 +113,8 @@ impl State {
             }
             return Err(AnswerError::new(code::REQUEST_CANCELLED, "the client is closing"));
         }
-        let session_id = params.and_then(session_of);
+        // A child session has no host and no directory of its own: it asks through its parent's.
+        let session_id = params.and_then(session_of).map(|id| self.open_session(id));
         if self.options.offers.admit(method).is_none_or(|m| !m.request) {
             let unknown = || AnswerError::method_not_found(method);
             if !method.starts_with('_') {
@@ -144,16 +147,25 @@ impl State {
     fn permission(&mut self, params: &RawValue) -> Result<Handler, AnswerError> {
         let asked = request::PermissionRequest::decode(params.get())
             .map_err(|e| AnswerError::new(code::INVALID_PARAMS, e.to_string()))?;
-        let session_id = asked.session_id.clone();
-        let session = self.sessions.touch(&session_id).ok_or_else(|| unknown_session(&session_id))?;
-        let tool_call = session.merge_tool_call(&asked.tool_call).to_view();
+        let session_id = self.open_session(asked.session_id.clone());
+        let child = (session_id != asked.session_id).then_some(asked.session_id);
         let options = asked.options;
+        let Some(session) = self.sessions.touch(&session_id) else {
+            // Whoever asks there, no host of another session is asked in its place: the floor denies.
+            let denied = resolve_decision(&options, &PermissionDecision::Deny, self.options.floor, Several::Refuse);
+            return Ok(Handler::Known(outcome(&denied.outcome)));
+        };
+        let tool_call = session.merge_tool_call(child.as_deref(), &asked.tool_call, params).to_view();
         if session.turn.as_ref().is_some_and(crate::session::Turn::cancel_requested) {
             // Rule C46.
             return Ok(Handler::Known(outcome(&Outcome::Cancelled)));
         }
         session.publish();
-        let request = PermissionRequest { session_id: session_id.clone(), tool_call, options: options.clone() };
+        let child_session_id = child.map(|id| sanitized(&id, DEFAULT_IDENTIFIER_MAX).into_owned());
+        let options_shown = options.clone();
+        let session_shown = session_id.clone();
+        let request =
+            PermissionRequest { session_id: session_shown, child_session_id, tool_call, options: options_shown };
         // A host that fails denies.
         let decision = guard(|| self.host.permission(request))
             .unwrap_or_else(|_| Box::pin(std::future::ready(PermissionDecision::Deny)));
@@ -162,6 +174,14 @@ impl State {
             async move { resolve_decision(&options, &or_deny(decision).await, floor, Several::Refuse).outcome };
         let future = Box::pin(async move { outcome(&answer.await) });
         Ok(Handler::Asked(Asks::Permission, Some(session_id), future))
+    }
+
+    /// The open session behind an id: the one of that id, or the one that the child session of that id belongs to.
+    fn open_session(&mut self, id: String) -> String {
+        if self.sessions.get_mut(&id).is_some() {
+            return id;
+        }
+        self.children.root_of(&id).map(str::to_owned).unwrap_or(id)
     }
 
     /// The host sees everything that came before the question.

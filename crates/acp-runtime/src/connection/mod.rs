@@ -1,18 +1,21 @@
 //! The connection to one agent: a task that owns all of its state, and a handle that talks to it.
 //!
 //! The task reads lines, dispatches them in order, writes what is due and watches the clock. Nothing else touches the
-//! request table, the sessions or the turns, so there is no lock on the path of an update. Callers send [`Command`]s and
-//! are answered through closures that run on the task, in wire order.
+//! request table, the sessions or the turns, so nothing waits on the path of an update; only a session's merged state is
+//! behind a lock, for whoever reads it. Callers send [`Command`]s and are answered through closures that run on the task,
+//! in wire order.
 
 mod calls;
+mod children;
 mod early;
 mod end;
 mod inbound;
 mod state;
 mod task;
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use serde_json::value::RawValue;
@@ -25,7 +28,7 @@ use crate::error::{Error, ErrorCode, ExitFacts, Phase, Result};
 use crate::pending::{Effect, Reply};
 use crate::port::{BoxFuture, Host, Services};
 use crate::services::permission::Floor;
-use crate::session::{SessionSpec, TurnOptions, TurnReply};
+use crate::session::{SessionSpec, SharedState, TurnOptions, TurnReply};
 use crate::trace::Tap;
 
 /// The process behind a connection, as far as the connection needs it.
@@ -154,8 +157,17 @@ pub(crate) struct Shared {
     capabilities: OnceLock<AgentCapabilities>,
     /// The advertised `authMethods`, for errors that ask to sign in.
     auth_methods: OnceLock<serde_json::Value>,
+    /// States of open sessions, where they are kept.
+    states: Mutex<HashMap<String, Arc<SharedState>>>,
     /// Set once, when the connection ends: why.
     end: watch::Sender<Option<Arc<EndFacts>>>,
+}
+
+impl Shared {
+    pub(crate) fn states(&self) -> MutexGuard<'_, HashMap<String, Arc<SharedState>>> {
+        // Single inserts and removals cannot leave it half done.
+        self.states.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Why a connection ended.
@@ -198,6 +210,7 @@ impl Connection {
             diagnostics: Diagnostics::default(),
             capabilities: OnceLock::new(),
             auth_methods: OnceLock::new(),
+            states: Mutex::default(),
             end: watch::Sender::new(None),
         });
         tokio::spawn(task::run(transport, commands, state::State::new(Arc::clone(&shared), host, options)));
@@ -289,6 +302,11 @@ impl Connection {
     /// Forgets a session; updates for it are dropped from now on.
     pub fn drop_session(&self, session_id: &str) {
         let _ = self.inbox.send(Command::DropSession { session_id: session_id.to_owned() });
+    }
+
+    /// What is known of an open session, where its [`SessionSpec`] asked for it; readable for as long as it is held.
+    pub fn session_state(&self, session_id: &str) -> Option<Arc<SharedState>> {
+        self.shared.states().get(session_id).cloned()
     }
 
     /// First half of a teardown: cancels turns, answers what is open, waits at most `grace` for turns to end and output to

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
+use super::children::{Children, PARENT_NAMES};
 use super::early::EarlyUpdates;
 use super::inbound::InboundTable;
 use super::{CancelState, Options, Shared};
@@ -16,7 +17,7 @@ use crate::delivery::Outbox;
 use crate::error::Error;
 use crate::pending::Pending;
 use crate::port::Host;
-use crate::session::{Session, SessionSpec};
+use crate::session::{MAX_SESSION_ID_BYTES, Session, SessionSpec, meta_parent};
 use crate::text::jsonstr::repair_lone_surrogates;
 use crate::text::sanitize::strip_control_sequences;
 use crate::trace::{self, Direction, cut_str};
@@ -47,6 +48,7 @@ pub(super) struct State {
     pub sessions: Sessions,
     pub chunks: ChunkReader,
     pub early: EarlyUpdates,
+    pub children: Children,
     pub inbound: InboundTable,
     /// Messages read that the diagnostics do not count yet: one atomic step for a batch.
     messages: u64,
@@ -79,6 +81,7 @@ impl State {
             sessions: Sessions::default(),
             chunks: ChunkReader::default(),
             early: EarlyUpdates::default(),
+            children: Children::default(),
             inbound: InboundTable::default(),
             messages: 0,
             cancels: Vec::new(),
@@ -149,28 +152,65 @@ impl State {
 
     fn on_chunk(&mut self, chunk: &Chunk<'_>, line: &str) {
         self.messages += 1;
-        let Some(session) = self.sessions.touch(&chunk.session_id) else {
-            self.on_unknown_session(&chunk.session_id, line);
-            return;
-        };
-        if let Some(turn) = &mut session.turn {
-            turn.on_frame(self.now);
+        let id = &*chunk.session_id;
+        let raw = || update::decode(line).map(|(_, update)| update);
+        if let Some(session) = self.sessions.touch(id) {
+            if let Some(turn) = &mut session.turn {
+                turn.on_frame(self.now);
+            }
+            session.on_chunk(None, chunk, raw);
+            self.relieve(id);
+        } else if let Some(root) = self.root_of_sender(id, line)
+            && let Some(session) = self.sessions.touch(&root)
+        {
+            if let Some(turn) = &mut session.turn {
+                turn.on_frame(self.now);
+            }
+            session.on_chunk(Some(id), chunk, raw);
+            self.relieve(&root);
+        } else {
+            self.on_unknown_session(id, line);
         }
-        session.on_chunk(chunk, || update::decode(line).map(|(_, update)| update));
-        self.relieve(&chunk.session_id);
     }
 
     fn on_update(&mut self, session_id: &str, update: &RawValue, line: &str) {
         self.messages += 1;
-        let Some(session) = self.sessions.touch(session_id) else {
+        let root = if self.sessions.get_mut(session_id).is_some() {
+            None
+        } else if let Some(root) = self.root_of_sender(session_id, line) {
+            Some(root)
+        } else {
             self.on_unknown_session(session_id, line);
             return;
         };
+        let open = root.as_deref().unwrap_or(session_id);
+        let Some(session) = self.sessions.touch(open) else { return };
         if let Some(turn) = &mut session.turn {
             turn.on_frame(self.now);
         }
-        session.on_update(update);
-        self.relieve(session_id);
+        let announced = session.on_update(root.is_some().then_some(session_id), update);
+        if let Some(child) = announced
+            && self.sessions.get_mut(&child).is_none()
+        {
+            self.children.link(&child, open);
+        }
+        self.relieve(open);
+    }
+
+    /// The open session that an unknown one is a child of: by its link, or because its update names it.
+    fn root_of_sender(&mut self, session_id: &str, line: &str) -> Option<String> {
+        if let Some(root) = self.children.root_of(session_id) {
+            return Some(root.to_owned());
+        }
+        // Almost every line of an unknown session is one of a session that is gone, or about to open.
+        memchr::memmem::find(line.as_bytes(), b"arent")?;
+        let parent = update::metas(line).into_iter().find_map(|meta| meta_parent(meta, PARENT_NAMES))?;
+        let root = if self.sessions.get_mut(&parent).is_some() {
+            parent
+        } else {
+            self.children.root_of(&parent)?.to_owned()
+        };
+        (session_id.len() <= MAX_SESSION_ID_BYTES && self.children.link(session_id, &root)).then_some(root)
     }
 
     /// Publishes a large stage early, so that one batch cannot grow it without bound.

@@ -1,7 +1,9 @@
 //! A session as its connection sees it: how its updates are viewed, the running turn, and what is staged for the host.
 
+mod state;
 mod text;
 mod turn;
+mod usage;
 mod view;
 
 use std::path::PathBuf;
@@ -9,14 +11,18 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
+pub use state::{Dropped, Limits, SessionState, SharedState};
+pub(crate) use state::{MAX_SESSION_ID_BYTES, meta_parent};
 pub use text::{DEFAULT_TURN_TEXT_UNITS, TurnText};
 pub use turn::{Due, Turn, TurnOptions, TurnOutcome, TurnReply};
+pub use usage::{Context, Scope, Source, Tokens, Usage};
 pub use view::ViewKind;
 
 use crate::bridge::CallsClosed;
 use crate::delivery::{Kind, Outbox, Slab};
 use crate::services::permission::tool_calls::{MergedToolCall, ToolCallPatch};
 use crate::wire::chunk::Chunk;
+use crate::wire::update;
 use view::{Target, View};
 
 /// A stage larger than this is published before the batch ends, in bytes.
@@ -29,6 +35,8 @@ pub struct SessionSpec {
     pub view: ViewKind,
     /// Where it gets it. `None`: nowhere; only the turn's text is kept.
     pub outbox: Option<Arc<Outbox>>,
+    /// Whether everything it says is merged into a [`SessionState`] that can be read at any time. Needs the events view.
+    pub state: bool,
     /// The session's directory, filled in from the request that opens it.
     pub cwd: Option<PathBuf>,
 }
@@ -45,6 +53,7 @@ pub struct Session {
     view: View,
     outbox: Option<Arc<Outbox>>,
     stage: Slab,
+    state: Option<Arc<SharedState>>,
     replaying: bool,
 }
 
@@ -58,6 +67,7 @@ impl Session {
             view: View::new(spec.view),
             outbox: spec.outbox.clone(),
             stage: Slab::default(),
+            state: (spec.state && spec.view == ViewKind::Events).then(SharedState::new),
             replaying: false,
         }
     }
@@ -68,44 +78,82 @@ impl Session {
             self.stage.push(Kind::Replay, if replaying { "true" } else { "false" });
         }
         self.replaying = replaying;
+        self.with_state(|state| state.set_replaying(replaying));
     }
 
     /// A text chunk. `raw` is its update in the agent's own JSON, fetched only where the view needs it.
-    pub fn on_chunk<'r>(&mut self, chunk: &Chunk<'_>, raw: impl FnOnce() -> Option<&'r RawValue>) {
-        let (view, mut target) = self.target();
+    pub fn on_chunk<'r>(
+        &mut self,
+        child: Option<&str>,
+        chunk: &Chunk<'_>,
+        raw: impl FnOnce() -> Option<&'r RawValue>,
+    ) {
+        let (view, mut target) = self.target(child);
         view.on_chunk(chunk, raw, &mut target);
     }
 
-    /// Any other update, in the agent's own JSON.
-    pub fn on_update(&mut self, update: &RawValue) {
-        let (view, mut target) = self.target();
-        view.on_update(update, &mut target);
+    /// Any other update, in the agent's own JSON. Gives back the child session that it announces.
+    pub fn on_update(&mut self, child: Option<&str>, update: &RawValue) -> Option<String> {
+        let (view, mut target) = self.target(child);
+        view.on_update(update, &mut target)
     }
 
-    fn target(&mut self) -> (&mut View, Target<'_>) {
-        let text = if self.replaying { None } else { self.turn.as_mut().map(|t| &mut t.text) };
+    fn target<'a>(&'a mut self, child: Option<&'a str>) -> (&'a mut View, Target<'a>) {
+        // What a child says is no part of the turn's text.
+        let text = if self.replaying || child.is_some() { None } else { self.turn.as_mut().map(|t| &mut t.text) };
         let (shown, replaying) = (self.outbox.is_some(), self.replaying);
-        (&mut self.view, Target { stage: &mut self.stage, shown, text, replaying })
+        let state = self.state.as_deref().map(SharedState::lock);
+        (&mut self.view, Target { stage: &mut self.stage, shown, text, replaying, state, child })
+    }
+
+    /// The state, where it is kept.
+    pub fn state(&self) -> Option<&Arc<SharedState>> {
+        self.state.as_ref()
+    }
+
+    /// Changes the state, where it is kept.
+    pub(crate) fn with_state(&self, change: impl FnOnce(&mut SessionState)) {
+        if let Some(state) = &self.state {
+            change(&mut state.lock());
+        }
+    }
+
+    /// A cancel went to the agent: tool calls that run count as cancelled at once (rule C44).
+    pub fn on_cancel(&self) {
+        self.with_state(SessionState::cancel_open_calls);
+    }
+
+    /// Nothing follows: the session was closed, or the agent is gone.
+    pub fn on_end(&self) {
+        self.with_state(SessionState::end);
     }
 
     /// Starts a turn.
     pub fn begin_turn(&mut self, turn: Turn) {
         self.view.begin_turn();
+        self.with_state(SessionState::begin_turn);
         self.turn = Some(turn);
         if self.outbox.is_some() {
             self.stage.push(Kind::Turn, "true");
         }
     }
 
-    /// Takes the running turn, whose end events are staged before its caller hears of it.
-    pub fn end_turn(&mut self, why: CallsClosed) -> Option<Turn> {
-        self.turn.as_ref()?;
-        let (view, mut target) = self.target();
+    /// Takes the running turn, whose end events are staged before its caller hears of it. `result`: that of its prompt.
+    pub fn end_turn(&mut self, why: CallsClosed, result: Option<&RawValue>) -> Option<Turn> {
+        let usage = {
+            let turn = self.turn.as_ref()?;
+            self.view.usage.end_turn(result.or(turn.held_result()))
+        };
+        let (view, mut target) = self.target(None);
         view.end_turn(why, &mut target);
+        drop(target);
         if self.outbox.is_some() {
             self.stage.push(Kind::Turn, "false");
         }
-        self.turn.take()
+        self.with_state(|state| state.end_turn(usage.as_ref()));
+        let mut turn = self.turn.take()?;
+        turn.usage = usage;
+        Some(turn)
     }
 
     /// Whether enough is staged that it should go out before the batch ends.
@@ -126,7 +174,21 @@ impl Session {
     }
 
     /// What is known of a tool call: everything said of it so far, merged with what a permission request says.
-    pub fn merge_tool_call(&mut self, patch: &ToolCallPatch<'_>) -> &MergedToolCall {
-        self.view.merge_tool_call(patch)
+    /// `params` are those of the request, `child` is the child session that asks.
+    pub fn merge_tool_call(
+        &mut self,
+        child: Option<&str>,
+        patch: &ToolCallPatch<'_>,
+        params: &RawValue,
+    ) -> &MergedToolCall {
+        self.with_state(|state| {
+            if let Some(asked) = update::asked_tool_call(params) {
+                match child {
+                    Some(child) => state.on_child(child, |state| state.on_question(&asked)),
+                    None => state.on_question(&asked),
+                }
+            }
+        });
+        self.view.merge_tool_call(child, patch)
     }
 }

@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use tokio::time::Instant;
 
 use super::text::{DEFAULT_TURN_TEXT_UNITS, TurnText};
+use super::usage::Usage;
 use crate::error::{Error, Result};
 
 /// Receives the end of a turn, in wire order, on the connection's task. Must not block.
@@ -52,6 +53,9 @@ pub struct TurnOutcome {
     pub cancel_requested: bool,
     /// Whether the cancel was forced because the agent did not answer it in time.
     pub forced: bool,
+    /// Tokens and cost, where the agent said anything of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
     /// The whole result, in the agent's own JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<Box<RawValue>>,
@@ -76,6 +80,8 @@ pub struct Turn {
     pub call: u64,
     /// The text so far.
     pub text: TurnText,
+    /// What it used, once it has ended.
+    pub usage: Option<Usage>,
     reply: TurnReply,
     options: TurnOptions,
     started: Instant,
@@ -97,6 +103,7 @@ impl Turn {
         Self {
             call,
             text: TurnText::new(options.text_units),
+            usage: None,
             reply,
             options,
             started: now,
@@ -153,6 +160,11 @@ impl Turn {
         self.settling.take()
     }
 
+    /// The same, left where it is.
+    pub fn held_result(&self) -> Option<&RawValue> {
+        self.settling.as_deref()
+    }
+
     /// When something becomes due, if nothing happens until then. While the agent is not `heard`, because its host has
     /// yet to take what was read, its silence means nothing.
     pub fn next_deadline(&self, heard: bool) -> Option<Instant> {
@@ -199,6 +211,7 @@ impl Turn {
             text_truncated: self.text.truncated(),
             cancel_requested: self.force_at.is_some(),
             forced,
+            usage: self.usage,
             result,
             text: self.text.into_string(),
         };

@@ -1,8 +1,13 @@
 //! How a session's updates are shown to its host.
 
+use std::collections::HashMap;
+use std::sync::MutexGuard;
+
 use serde_json::value::RawValue;
 
+use super::state::{Origin, PARENT_NAMES, SessionState, announced, meta_parent};
 use super::text::TurnText;
+use super::usage::SessionUsage;
 use crate::bridge::{BridgeInput, BridgeSink, CallsClosed, EventBridge, PER_CHUNK_CAP_CHARS, TextStream};
 use crate::delivery::{Kind, Slab};
 use crate::services::permission::tool_calls::{MergedToolCall, ToolCallPatch, ToolCallTracker};
@@ -24,6 +29,8 @@ pub(super) struct View {
     shape: Shape,
     /// Everything said of each tool call, for permission requests.
     tool_calls: ToolCallTracker,
+    /// What the running turn used.
+    pub(super) usage: SessionUsage,
 }
 
 #[derive(Debug)]
@@ -35,10 +42,17 @@ enum Shape {
 /// The streams of a typed session: what is carried from chunk to chunk.
 #[derive(Debug, Default)]
 struct Events {
-    sanitizers: [Sanitizer; 3],
-    /// The message that the last chunk belonged to.
-    message_id: String,
+    sanitizers: Sanitizers,
+    /// Those of child sessions, as many as the connection routes here.
+    children: HashMap<String, Sanitizers>,
+    /// The child session whose updates the host reads now; empty: those of the session itself.
+    shown_child: String,
+    /// The message whose chunks the host reads now.
+    shown_message: String,
 }
+
+/// One for each kind of stream.
+type Sanitizers = [Sanitizer; 3];
 
 /// Where a session's events go.
 pub(super) struct Target<'a> {
@@ -50,6 +64,10 @@ pub(super) struct Target<'a> {
     pub text: Option<&'a mut TurnText>,
     /// Whether history is being replayed.
     pub replaying: bool,
+    /// What everything is merged into.
+    pub state: Option<MutexGuard<'a, SessionState>>,
+    /// The child session that speaks.
+    pub child: Option<&'a str>,
 }
 
 impl View {
@@ -58,7 +76,7 @@ impl View {
             ViewKind::Callbacks => Shape::Callbacks(Box::default()),
             ViewKind::Events => Shape::Events(Box::default()),
         };
-        Self { shape, tool_calls: ToolCallTracker::default() }
+        Self { shape, tool_calls: ToolCallTracker::default(), usage: SessionUsage::default() }
     }
 
     pub(super) fn on_chunk<'r>(
@@ -68,8 +86,8 @@ impl View {
         target: &mut Target<'_>,
     ) {
         match &mut self.shape {
-            // History is no part of what the callbacks tell (field case S11).
-            Shape::Callbacks(_) if target.replaying => {}
+            // History, and what children say, is no part of what the callbacks tell (field case S11).
+            Shape::Callbacks(_) if target.replaying || target.child.is_some() => {}
             Shape::Callbacks(bridge) => {
                 let input = match chunk.stream {
                     Stream::Message => BridgeInput::Text(&chunk.text),
@@ -80,13 +98,10 @@ impl View {
             }
             Shape::Events(events) => {
                 if !chunk.complete
-                    && target.shown
+                    && (target.shown || target.state.is_some())
                     && let Some(raw) = raw()
                 {
-                    if chunk.stream == Stream::Message {
-                        target.keep_text(&chunk.text);
-                    }
-                    target.stage.push(Kind::Update, raw.get());
+                    events.on_rich_chunk(chunk, raw, target);
                     return;
                 }
                 events.on_chunk(chunk, target);
@@ -94,69 +109,154 @@ impl View {
         }
     }
 
-    pub(super) fn on_update(&mut self, raw: &RawValue, target: &mut Target<'_>) {
+    /// Gives back the child session that the update announces.
+    pub(super) fn on_update(&mut self, raw: &RawValue, target: &mut Target<'_>) -> Option<String> {
         let Some(update) = update::peek(raw) else {
             // Not even a tag: the host of a typed session still sees what was sent.
-            if matches!(self.shape, Shape::Events(_)) {
-                target.show(Kind::Update, raw.get());
+            if let Shape::Events(events) = &mut self.shape {
+                events.show(raw, target);
             }
-            return;
+            return None;
         };
         let tag = update.tag.as_deref().unwrap_or_default();
-        if matches!(tag, "tool_call" | "tool_call_update")
-            && let Some(patch) = ToolCallPatch::decode(raw.get())
-        {
-            self.tool_calls.apply(&patch);
+        match tag {
+            "tool_call" | "tool_call_update" => {
+                if let Some(patch) = ToolCallPatch::decode(raw.get()) {
+                    self.tool_calls.apply_in(target.child, &patch);
+                }
+            }
+            "usage_update" if target.child.is_none() && !target.replaying => self.usage.update(raw),
+            _ => {}
         }
         match &mut self.shape {
-            Shape::Callbacks(_) if target.replaying => {}
+            Shape::Callbacks(_) if target.replaying || target.child.is_some() => {}
             Shape::Callbacks(bridge) => bridge.handle_update(&update, target),
-            Shape::Events(_) => {
+            Shape::Events(events) => {
                 if tag == "agent_message_chunk"
                     && let Some(block) = update::block_text(update.content)
                 {
                     target.keep_text(&block);
                 }
-                target.show(Kind::Update, raw.get());
+                events.show(raw, target);
+                if let Some(state) = &mut target.state {
+                    match target.child {
+                        None => state.on_update(&update, raw),
+                        Some(child) => state.on_child_update(child, &update, raw),
+                    }
+                }
+            }
+        }
+        if tag == "subagent_update" { announced(raw) } else { None }
+    }
+
+    pub(super) fn begin_turn(&mut self) {
+        self.usage.begin_turn();
+        match &mut self.shape {
+            Shape::Callbacks(bridge) => bridge.reset(),
+            Shape::Events(events) => {
+                events.sanitizers = Sanitizers::default();
+                events.shown_message.clear();
             }
         }
     }
 
-    pub(super) fn begin_turn(&mut self) {
-        match &mut self.shape {
-            Shape::Callbacks(bridge) => bridge.reset(),
-            Shape::Events(events) => **events = Events::default(),
-        }
-    }
-
     pub(super) fn end_turn(&mut self, why: CallsClosed, target: &mut Target<'_>) {
-        if let Shape::Callbacks(bridge) = &mut self.shape {
-            bridge.close_open_calls(why, target);
+        match &mut self.shape {
+            Shape::Callbacks(bridge) => bridge.close_open_calls(why, target),
+            // The reader forgets it at a turn's end, too.
+            Shape::Events(events) => events.shown_message.clear(),
         }
     }
 
-    pub(super) fn merge_tool_call(&mut self, patch: &ToolCallPatch<'_>) -> &MergedToolCall {
-        self.tool_calls.apply(patch)
+    pub(super) fn merge_tool_call(&mut self, child: Option<&str>, patch: &ToolCallPatch<'_>) -> &MergedToolCall {
+        self.tool_calls.apply_in(child, patch)
     }
 }
 
 impl Events {
     fn on_chunk(&mut self, chunk: &Chunk<'_>, target: &mut Target<'_>) {
-        if target.shown {
-            let id = chunk.message_id.as_deref().unwrap_or_default();
-            if id != self.message_id {
-                id.clone_into(&mut self.message_id);
-                target.stage.push(Kind::MessageId, id);
-            }
+        self.tell_child(target);
+        let id = chunk.message_id.as_deref();
+        if target.shown && id.unwrap_or_default() != self.shown_message {
+            id.unwrap_or_default().clone_into(&mut self.shown_message);
+            target.stage.push(Kind::MessageId, &self.shown_message);
         }
         let kind = match chunk.stream {
             Stream::Message => Kind::Text,
             Stream::Thought => Kind::Thought,
             Stream::User => Kind::UserText,
         };
-        let sanitizer = &mut self.sanitizers[chunk.stream as usize];
+        let sanitizer = sanitizer(&mut self.sanitizers, &mut self.children, target.child, chunk.stream);
         let units = sanitizer.append(target.stage.text_mut(), &chunk.text, usize::MAX);
+        if units > 0
+            && let Some(state) = &mut target.state
+        {
+            let origin = Origin { stream: chunk.stream, message_id: id, parent: None };
+            feed_text(state, target.child, origin, target.stage.uncommitted());
+        }
         target.commit(kind, units);
+    }
+
+    /// A text chunk that says more than its text.
+    fn on_rich_chunk(&mut self, chunk: &Chunk<'_>, raw: &RawValue, target: &mut Target<'_>) {
+        if chunk.stream == Stream::Message {
+            target.keep_text(&chunk.text);
+        }
+        self.show(raw, target);
+        let Some(state) = &mut target.state else { return };
+        if !chunk.plain {
+            match (update::peek(raw), target.child) {
+                (Some(update), None) => state.on_update(&update, raw),
+                (Some(update), Some(child)) => state.on_child_update(child, &update, raw),
+                (None, _) => {}
+            }
+            return;
+        }
+        let sanitizer = sanitizer(&mut self.sanitizers, &mut self.children, target.child, chunk.stream);
+        let text = sanitizer.push(&chunk.text);
+        if !text.is_empty() {
+            let parent = meta_parent(update::peek(raw).and_then(|update| update.meta), PARENT_NAMES);
+            let message_id = chunk.message_id.as_deref();
+            let origin = Origin { stream: chunk.stream, message_id, parent: parent.as_deref() };
+            feed_text(state, target.child, origin, &text);
+        }
+    }
+
+    /// An update as the agent sent it.
+    fn show(&mut self, raw: &RawValue, target: &mut Target<'_>) {
+        self.tell_child(target);
+        target.show(Kind::Update, raw.get());
+    }
+
+    /// Tells the host whose updates follow.
+    fn tell_child(&mut self, target: &mut Target<'_>) {
+        let child = target.child.unwrap_or_default();
+        if target.shown && child != self.shown_child {
+            child.clone_into(&mut self.shown_child);
+            self.shown_message.clear();
+            target.stage.push(Kind::Child, child);
+        }
+    }
+}
+
+/// The sanitiser of a stream of the session or of a child of it.
+fn sanitizer<'s>(
+    own: &'s mut Sanitizers,
+    children: &'s mut HashMap<String, Sanitizers>,
+    child: Option<&str>,
+    stream: Stream,
+) -> &'s mut Sanitizer {
+    let sanitizers = match child {
+        None => own,
+        Some(child) => children.entry(child.to_owned()).or_default(),
+    };
+    &mut sanitizers[stream as usize]
+}
+
+fn feed_text(state: &mut SessionState, child: Option<&str>, origin: Origin<'_>, text: &str) {
+    match child {
+        None => state.on_text(origin, text),
+        Some(child) => state.on_child(child, |state| state.on_text(origin, text)),
     }
 }
 

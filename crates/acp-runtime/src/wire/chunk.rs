@@ -34,6 +34,8 @@ pub struct Chunk<'a> {
     pub message_id: Option<Text<'a>>,
     /// Whether this is all that the chunk says: false when it has `_meta`, annotations or unknown members.
     pub complete: bool,
+    /// Whether its content is nothing but text: false when it has annotations, or `_meta` of its own.
+    pub plain: bool,
 }
 
 /// What the tags of the three streams end in.
@@ -67,6 +69,7 @@ pub fn decode(line: &str) -> Option<Chunk<'_>> {
         text: content.text?,
         message_id: update.message_id,
         complete: !(params.extra || update.extra || content.extra),
+        plain: !content.extra,
     })
 }
 

@@ -31,6 +31,7 @@ struct Around {
     session_id: Place,
     message_id: Option<Place>,
     complete: bool,
+    plain: bool,
 }
 
 /// Where in the line a value stands.
@@ -78,6 +79,7 @@ impl Around {
                 None => None,
             },
             complete: chunk.complete,
+            plain: chunk.plain,
         };
         // Where an empty string was borrowed from is not certain to be the line.
         let quoted = around.before.ends_with('"') && around.after.starts_with('"');
@@ -116,6 +118,7 @@ impl Around {
                 None => None,
             },
             complete: self.complete,
+            plain: self.plain,
         })
     }
 }

@@ -11,6 +11,7 @@ object!(Update {
     "sessionUpdate" => tag: Text<'a>,
     "toolCallId" => tool_call_id: Text<'a>,
     "title" => title: &'a RawValue,
+    "name" => name: &'a RawValue,
     "kind" => kind: &'a RawValue,
     "status" => status: &'a RawValue,
     "rawInput" => raw_input: &'a RawValue,
@@ -20,8 +21,13 @@ object!(Update {
     "messageId" => message_id: &'a RawValue,
     "entries" => entries: &'a RawValue,
     "plan" => plan: &'a RawValue,
+    "_meta" => meta: &'a RawValue,
 });
 object!(Block { "type" => kind: Text<'a>, "text" => text: Text<'a> });
+
+object!(Question { "toolCall" => tool_call: &'a RawValue });
+object!(Tagged { "params" => params: TaggedParams<'a> });
+object!(TaggedParams { "update" => update: &'a RawValue, "_meta" => meta: &'a RawValue });
 
 object!(Entry { "content" => content: Text<'a>, "status" => status: &'a RawValue });
 
@@ -70,6 +76,26 @@ pub(crate) fn peek(update: &RawValue) -> Option<Update<'_>> {
 pub(crate) fn block_text(content: Option<&RawValue>) -> Option<Text<'_>> {
     let block: Block<'_> = serde_json::from_str(content?.get()).ok()?;
     if *block.kind? == *"text" { block.text } else { None }
+}
+
+/// The text of a content block that is text and nothing else: no annotations, no `_meta`.
+pub(crate) fn plain_text(content: &RawValue) -> Option<Text<'_>> {
+    let block: Block<'_> = serde_json::from_str(content.get()).ok()?;
+    if !block.extra && *block.kind? == *"text" { block.text } else { None }
+}
+
+/// Reads the `toolCall` of a permission request.
+pub(crate) fn asked_tool_call(params: &RawValue) -> Option<Update<'_>> {
+    let question: Question<'_> = serde_json::from_str(params.get()).ok()?;
+    serde_json::from_str(question.tool_call?.get()).ok()
+}
+
+/// The `_meta` of a `session/update` notification's parameters, and that of its update.
+pub(crate) fn metas(line: &str) -> [Option<&RawValue>; 2] {
+    let Ok(tagged) = serde_json::from_str::<Tagged<'_>>(line) else { return [None, None] };
+    let Some(params) = tagged.params else { return [None, None] };
+    let update = params.update.and_then(|raw| serde_json::from_str::<Update<'_>>(raw.get()).ok());
+    [params.meta, update.and_then(|update| update.meta)]
 }
 
 #[cfg(test)]

@@ -196,7 +196,7 @@ impl Listener {
     }
 
     pub fn spec(&self, view: ViewKind) -> SessionSpec {
-        SessionSpec { view, outbox: Some(Arc::clone(&self.outbox)), cwd: None }
+        SessionSpec { view, outbox: Some(Arc::clone(&self.outbox)), state: true, cwd: None }
     }
 
     /// Takes what is queued; whether there was something.

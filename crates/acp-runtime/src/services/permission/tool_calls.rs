@@ -242,9 +242,22 @@ impl Default for ToolCallTracker {
 impl ToolCallTracker {
     /// Merges a message and returns the whole call.
     pub fn apply(&mut self, patch: &ToolCallPatch<'_>) -> &MergedToolCall {
-        let entry = self.calls.get_or_insert_mut_ref(patch.id(), Entry::default);
+        self.apply_as(patch.id(), patch)
+    }
+
+    /// The same for a call of a child session, whose ids may be those of its parent.
+    pub fn apply_in(&mut self, child: Option<&str>, patch: &ToolCallPatch<'_>) -> &MergedToolCall {
+        match child {
+            None => self.apply(patch),
+            // A clash would take an agent that names its calls so; it fools nobody but itself.
+            Some(child) => self.apply_as(&[child, patch.id()].join("\0"), patch),
+        }
+    }
+
+    fn apply_as(&mut self, key: &str, patch: &ToolCallPatch<'_>) -> &MergedToolCall {
+        let entry = self.calls.get_or_insert_mut_ref(key, Entry::default);
         entry.call.apply(patch);
-        let weight = entry.call.weight() + patch.id().len();
+        let weight = entry.call.weight() + key.len();
         let before = std::mem::replace(&mut entry.weight, weight);
         self.bytes = self.bytes - before + weight;
         // The call just touched is the last to go, and alone it is within the bounds.
@@ -252,7 +265,7 @@ impl ToolCallTracker {
             let Some((_, entry)) = self.calls.pop_lru() else { break };
             self.bytes -= entry.weight;
         }
-        &self.calls.get_or_insert_ref(patch.id(), Entry::default).call
+        &self.calls.get_or_insert_ref(key, Entry::default).call
     }
 
     /// The call with this id, exactly as the agent sent it.
