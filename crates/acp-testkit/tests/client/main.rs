@@ -4,6 +4,7 @@
 
 mod backpressure;
 mod cancel;
+mod children;
 mod endings;
 mod failures;
 mod handshake;
@@ -16,6 +17,7 @@ mod requests;
 mod secrets;
 mod sessions;
 mod silence;
+mod state;
 mod stderr;
 mod stop_reasons;
 mod support;

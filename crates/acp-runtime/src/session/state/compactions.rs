@@ -31,10 +31,6 @@ impl Compactions {
         self.0.iter().map(|one| one.bytes + one.status.len() + one.error.len()).sum()
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
-    }
-
     /// `compaction_update`. `None`: nothing changed; otherwise whether it began a compaction.
     pub(super) fn update(
         &mut self,
@@ -94,7 +90,7 @@ impl Compactions {
         if id.is_empty() || id.len() > MAX_ID_BYTES {
             return None;
         }
-        if let Some(at) = self.0.iter().position(|one| *one.id == **id) {
+        if let Some(at) = self.0.iter().position(|one| *one.id == *id) {
             return Some((at, false));
         }
         while self.0.len() >= limits.compactions.max(1) {
@@ -142,3 +138,7 @@ impl Serialize for Compactions {
         serializer.collect_seq(&self.0)
     }
 }
+
+#[cfg(test)]
+#[path = "compactions_tests.rs"]
+mod tests;

@@ -101,10 +101,6 @@ impl Messages {
         self.bytes
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.list.len()
-    }
-
     /// Something came between: the next chunk without an id begins a message.
     pub(super) fn interrupt(&mut self) {
         self.open = false;
@@ -129,10 +125,11 @@ impl Messages {
             message.truncated = true;
             dropped.message_bytes += (text.len() - length) as u64;
         }
+        let count = message.blocks.len();
         match message.blocks.last_mut() {
             Some(Block::Text(last)) => last.push_str(&text[..length]),
             _ if length == 0 => {}
-            _ if message.blocks.len() >= limits.blocks => {
+            _ if count >= limits.blocks => {
                 message.truncated = true;
                 dropped.message_bytes += length as u64;
                 length = 0;
@@ -356,3 +353,7 @@ impl Serialize for Messages {
         serializer.collect_seq(&self.list)
     }
 }
+
+#[cfg(test)]
+#[path = "messages_tests.rs"]
+mod tests;

@@ -12,6 +12,8 @@ mod plans;
 mod settings;
 mod shared;
 mod subagents;
+#[cfg(test)]
+mod testing;
 mod tool_calls;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -350,3 +352,7 @@ impl Serialize for SessionState {
         map.end()
     }
 }
+
+#[cfg(test)]
+#[path = "state_tests.rs"]
+mod tests;

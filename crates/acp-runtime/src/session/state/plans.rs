@@ -29,10 +29,6 @@ impl Plans {
         self.0.iter().map(of).sum()
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
-    }
-
     /// `plan`. Gives back whether something changed.
     pub(super) fn replace(&mut self, entries: Option<&RawValue>, limits: &Limits, dropped: &mut Dropped) -> bool {
         let mut plan = Plan::default();
@@ -116,3 +112,7 @@ impl Serialize for Plans {
         serializer.collect_seq(&self.0)
     }
 }
+
+#[cfg(test)]
+#[path = "plans_tests.rs"]
+mod tests;

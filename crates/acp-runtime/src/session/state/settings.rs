@@ -112,3 +112,7 @@ fn empty() -> &'static RawValue {
     // Valid JSON; the fallback is never taken, and would change nothing.
     serde_json::from_str("[]").unwrap_or(RawValue::NULL)
 }
+
+#[cfg(test)]
+#[path = "settings_tests.rs"]
+mod tests;

@@ -39,10 +39,6 @@ impl Subagents {
         self.bytes
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.list.len()
-    }
-
     /// Feeds a child, which is made where it is not known. `None`: there is no place for it.
     pub(super) fn with<R>(
         &mut self,
@@ -188,3 +184,7 @@ impl Serialize for Subagents {
         serializer.collect_seq(&self.list)
     }
 }
+
+#[cfg(test)]
+#[path = "subagents_tests.rs"]
+mod tests;

@@ -267,3 +267,7 @@ impl Serialize for ToolCalls {
         serializer.collect_seq(calls)
     }
 }
+
+#[cfg(test)]
+#[path = "tool_calls_tests.rs"]
+mod tests;
