@@ -33,7 +33,7 @@ export declare class NativeClient {
   call(token: number, method: string, params: string | undefined | null, options: string): number
   /**
    * Opens a session on a channel of its own and returns the channel; the promise behind `token` settles there, before
-   * anything else that the session says. `request`: JSON of the session's parameters and `timeoutMs`.
+   * anything else that the session says. `request`: JSON of the session's parameters, `timeoutMs` and `state`.
    */
   openSession(token: number, method: string, sessionId: string | undefined | null, request: string, callbacks: boolean): number
   /** Starts a turn; the promise behind `token` settles on the session's channel, after everything that the turn said. */
@@ -44,6 +44,8 @@ export declare class NativeClient {
   abandon(call: number): void
   /** Sends a notification. Returns the failure as JSON, if it could not be sent. */
   notify(method: string, params?: string | undefined | null): string | null
+  /** What is known of an open session; `null` where `openSession` did not ask for it. */
+  sessionState(sessionId: string): NativeSessionState | null
   /** Forgets a session and closes its channel. */
   dropSession(channel: number, sessionId: string): void
   /** The end of stderr so far, redacted. */
@@ -96,6 +98,12 @@ export declare class NativeHub {
   killAll(): number
   /** How many agents of this environment live. */
   activeCount(): number
+}
+
+/** The merged state of one session. It stays readable after the session ended. */
+export declare class NativeSessionState {
+  /** The state as JSON, or `null` if it is still at the version `known`. */
+  read(known: number): string | null
 }
 
 /** Cuts a window of lines out of a text. */

@@ -839,6 +839,7 @@ module.exports.NativeBridge = nativeBinding.NativeBridge
 module.exports.NativeClient = nativeBinding.NativeClient
 module.exports.NativeFiles = nativeBinding.NativeFiles
 module.exports.NativeHub = nativeBinding.NativeHub
+module.exports.NativeSessionState = nativeBinding.NativeSessionState
 module.exports.applyReadWindow = nativeBinding.applyReadWindow
 module.exports.boundIdentifier = nativeBinding.boundIdentifier
 module.exports.boundString = nativeBinding.boundString

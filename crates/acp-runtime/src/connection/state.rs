@@ -205,11 +205,8 @@ impl State {
         // Almost every line of an unknown session is one of a session that is gone, or about to open.
         memchr::memmem::find(line.as_bytes(), b"arent")?;
         let parent = update::metas(line).into_iter().find_map(|meta| meta_parent(meta, PARENT_NAMES))?;
-        let root = if self.sessions.get_mut(&parent).is_some() {
-            parent
-        } else {
-            self.children.root_of(&parent)?.to_owned()
-        };
+        let root =
+            if self.sessions.get_mut(&parent).is_some() { parent } else { self.children.root_of(&parent)?.to_owned() };
         (session_id.len() <= MAX_SESSION_ID_BYTES && self.children.link(session_id, &root)).then_some(root)
     }
 

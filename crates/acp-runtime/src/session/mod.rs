@@ -82,12 +82,7 @@ impl Session {
     }
 
     /// A text chunk. `raw` is its update in the agent's own JSON, fetched only where the view needs it.
-    pub fn on_chunk<'r>(
-        &mut self,
-        child: Option<&str>,
-        chunk: &Chunk<'_>,
-        raw: impl FnOnce() -> Option<&'r RawValue>,
-    ) {
+    pub fn on_chunk<'r>(&mut self, child: Option<&str>, chunk: &Chunk<'_>, raw: impl FnOnce() -> Option<&'r RawValue>) {
         let (view, mut target) = self.target(child);
         view.on_chunk(chunk, raw, &mut target);
     }

@@ -64,7 +64,8 @@ pub struct Tokens {
 impl Tokens {
     /// Reads the names seen; ACP's own first.
     fn read(raw: &Value) -> Option<Self> {
-        let of = |names: &[&str]| names.iter().find_map(|name| raw.get(name).and_then(Value::as_number).and_then(count));
+        let of =
+            |names: &[&str]| names.iter().find_map(|name| raw.get(name).and_then(Value::as_number).and_then(count));
         let tokens = Self {
             input_tokens: of(&["inputTokens", "input_tokens", "promptTokens", "prompt_tokens"]),
             output_tokens: of(&["outputTokens", "output_tokens", "completionTokens", "completion_tokens"]),
@@ -111,7 +112,8 @@ impl Tokens {
 /// A count: a whole number, not negative, also where it is written as a float.
 fn count(number: &Number) -> Option<u64> {
     number.as_u64().or_else(|| {
-        let float = number.as_f64().filter(|float| float.fract() == 0.0 && (0.0..=9_007_199_254_740_991.0).contains(float))?;
+        let float =
+            number.as_f64().filter(|float| float.fract() == 0.0 && (0.0..=9_007_199_254_740_991.0).contains(float))?;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked just above")]
         Some(float as u64)
     })

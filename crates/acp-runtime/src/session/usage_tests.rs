@@ -22,7 +22,11 @@ fn every_known_place_is_read_and_named() {
         (json!({ "_meta": { "field_meta": counts } }), "meta_field_meta", "unknown"),
         (json!({ "_meta": { "usage": { "prompt_tokens": 3, "completion_tokens": 4 } } }), "meta_usage", "unknown"),
         // What is said in the protocol's own place counts.
-        (json!({ "usage": { "inputTokens": 3, "outputTokens": 4 }, "_meta": { "usage": { "total_tokens": 9 } } }), "prompt_result", "unknown"),
+        (
+            json!({ "usage": { "inputTokens": 3, "outputTokens": 4 }, "_meta": { "usage": { "total_tokens": 9 } } }),
+            "prompt_result",
+            "unknown",
+        ),
     ] {
         let expected = json!({ "inputTokens": 3, "outputTokens": 4, "source": source, "scope": scope });
         assert_eq!(turn(&mut SessionUsage::default(), &result), expected, "{result}");

@@ -64,11 +64,20 @@ async fn c40_what_a_child_says_is_told_as_its_own_and_is_no_part_of_the_turns_te
     ];
     assert_eq!(heard, expected.map(|(kind, text)| (kind, text.to_owned())));
     assert_eq!(diagnostics.dropped_updates, 1, "what came before the announcement had no owner");
-    assert_eq!((&state["messages"][0]["content"][0]["text"], state["toolCalls"].as_array().unwrap().len()), (&json!("before after"), 0));
+    assert_eq!(
+        (&state["messages"][0]["content"][0]["text"], state["toolCalls"].as_array().unwrap().len()),
+        (&json!("before after"), 0)
+    );
     let [child, grandchild] = &state["subagents"].as_array().unwrap()[..] else { panic!("two children in {state}") };
-    assert_eq!((&child["title"], &child["session"]["messages"][0]["content"][0]["text"]), (&json!("Helper"), &json!("inside")));
+    assert_eq!(
+        (&child["title"], &child["session"]["messages"][0]["content"][0]["text"]),
+        (&json!("Helper"), &json!("inside"))
+    );
     assert_eq!(child["session"]["toolCalls"][0]["title"], "child's");
-    assert_eq!((&grandchild["parentSessionId"], &grandchild["session"]["messages"][0]["content"][0]["text"]), (&json!("child"), &json!("deep")));
+    assert_eq!(
+        (&grandchild["parentSessionId"], &grandchild["session"]["messages"][0]["content"][0]["text"]),
+        (&json!("child"), &json!("deep"))
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -106,8 +115,11 @@ async fn s23_a_question_of_nobodys_child_is_denied_without_asking_anybody() {
         .request("q2", "session/request_permission", only_yes)
         .expect_result("q2", json!({"outcome": {"$exact": {"outcome": "cancelled"}}}))
         // A reference in a tool call establishes nothing.
-        .update_in("s1", json!({"sessionUpdate": "tool_call", "toolCallId": "x", "title": "T",
-            "content": [{"type": "session", "sessionId": "stranger"}]}))
+        .update_in(
+            "s1",
+            json!({"sessionUpdate": "tool_call", "toolCallId": "x", "title": "T",
+            "content": [{"type": "session", "sessionId": "stranger"}]}),
+        )
         .request("q3", "session/request_permission", ask("stranger"))
         .expect_result("q3", selected("no"))
         .prompt_end_of("p1", "end_turn")
@@ -147,7 +159,12 @@ async fn a_parent_named_in_meta_links_its_child_if_it_is_open() {
     let state = of(&client, "s1");
     assert_eq!(client.diagnostics().dropped_updates, 1);
     stage.end(client).await;
-    let texts: Vec<_> = state["subagents"].as_array().unwrap().iter().map(|child| child["session"]["messages"][0]["content"][0]["text"].clone()).collect();
+    let texts: Vec<_> = state["subagents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|child| child["session"]["messages"][0]["content"][0]["text"].clone())
+        .collect();
     assert_eq!(texts, ["hello again", "deeper"]);
 }
 

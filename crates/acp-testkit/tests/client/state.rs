@@ -11,7 +11,9 @@ use acp_runtime::session::{Scope, SharedState, Source, TurnOptions, ViewKind};
 use acp_testkit::Script;
 use serde_json::{Value, json};
 
-use crate::support::{Listener, PATIENCE, Stage, assert_code, begin, brisk, eventually, open_by, opened, prompt, prompted};
+use crate::support::{
+    Listener, PATIENCE, Stage, assert_code, begin, brisk, eventually, open_by, opened, prompt, prompted,
+};
 
 pub fn shown(state: &SharedState) -> Value {
     serde_json::from_str(&state.read(None).unwrap().unwrap()).unwrap()
@@ -59,7 +61,10 @@ async fn c35_everything_that_was_said_is_in_the_state_when_the_turn_has_ended() 
     assert_eq!((text(0), text(1), &state["messages"][2]), (json!("one two"), json!("three"), &Value::Null));
     // The agent never said how it ended, and the turn is over.
     assert_eq!(status(&state), (json!("cancelled"), true));
-    assert_eq!((&state["toolCalls"][0]["title"], &state["toolCalls"][0]["rawOutput"]), (&json!("Look"), &json!({"x": 1})));
+    assert_eq!(
+        (&state["toolCalls"][0]["title"], &state["toolCalls"][0]["rawOutput"]),
+        (&json!("Look"), &json!({"x": 1}))
+    );
     assert_eq!((&state["plans"][0]["entries"][0]["content"], &state["context"]["used"]), (&json!("p"), &json!(7)));
     assert_eq!(state["availableModes"], modes["availableModes"]);
     let usage = outcome.usage.unwrap();
@@ -91,13 +96,17 @@ async fn c22_a_replay_fills_the_state_and_no_turn() {
     let listener = Listener::new();
     open_by(&client, "session/load", Some("old"), &stage.session_request(), &listener, ViewKind::Events).await.unwrap();
     let state = of(&client, "old");
-    let roles: Vec<_> = state["messages"].as_array().unwrap().iter().map(|m| (m["role"].clone(), m["replay"].clone())).collect();
+    let roles: Vec<_> =
+        state["messages"].as_array().unwrap().iter().map(|m| (m["role"].clone(), m["replay"].clone())).collect();
     assert_eq!(roles, [(json!("user"), json!(true)), (json!("agent"), json!(true))]);
     assert_eq!((status(&state), &state["configOptions"]), ((json!("cancelled"), true), &json!([{"id": "x"}])));
     let outcome = prompt(&client, "old", &listener).await.unwrap();
     assert_eq!((outcome.text.as_str(), outcome.usage), ("new a", None));
     let state = of(&client, "old");
-    assert_eq!((&state["messages"][2]["content"][0]["text"], state["messages"][2].get("replay")), (&json!("new a"), None));
+    assert_eq!(
+        (&state["messages"][2]["content"][0]["text"], state["messages"][2].get("replay")),
+        (&json!("new a"), None)
+    );
     assert_eq!((&state["context"], state.get("usage")), (&json!({"used": 7, "size": 70}), None));
     stage.end(client).await;
 }
@@ -106,7 +115,12 @@ async fn c22_a_replay_fills_the_state_and_no_turn() {
 async fn c44_a_cancel_marks_what_runs_before_the_agent_does_anything() {
     let stage = Stage::new();
     let done = json!({"sessionUpdate": "tool_call_update", "toolCallId": "t", "status": "completed"});
-    let script = prompted().update(call("in_progress")).expect("session/cancel").expect("_test/seen").update(done).prompt_end("cancelled");
+    let script = prompted()
+        .update(call("in_progress"))
+        .expect("session/cancel")
+        .expect("_test/seen")
+        .update(done)
+        .prompt_end("cancelled");
     let (client, listener) = opened(&stage, &script, Arc::new(DenyAll)).await;
     let turn = begin(&client, "s1", Some(&listener), TurnOptions::default());
     listener.hears(Kind::Update, "in_progress").await;
@@ -130,11 +144,19 @@ async fn the_state_outlives_the_agent_and_the_session() {
     let (client, listener) = opened(&stage, &script, Arc::new(DenyAll)).await;
     assert_code(&prompt(&client, "s1", &listener).await, ErrorCode::AgentExited);
     let state = of(&client, "s1");
-    assert_eq!((status(&state), &state["messages"][0]["content"][0]["text"]), ((json!("cancelled"), true), &json!("last words")));
+    assert_eq!(
+        (status(&state), &state["messages"][0]["content"][0]["text"]),
+        ((json!("cancelled"), true), &json!("last words"))
+    );
     client.close(brisk()).await;
     stage.assert_empty();
 
-    let (client, listener) = opened(&stage, &prompted().text("x").update(call("pending")).prompt_end("end_turn").text("late"), Arc::new(DenyAll)).await;
+    let (client, listener) = opened(
+        &stage,
+        &prompted().text("x").update(call("pending")).prompt_end("end_turn").text("late"),
+        Arc::new(DenyAll),
+    )
+    .await;
     prompt(&client, "s1", &listener).await.unwrap();
     listener.hears(Kind::Text, "late").await;
     let handle = client.session_state("s1").unwrap();
@@ -171,6 +193,9 @@ async fn messages_are_the_text_of_the_events() {
     let (client, listener) = opened(&stage, &script, Arc::new(DenyAll)).await;
     assert_eq!(prompt(&client, "s1", &listener).await.unwrap().text, "abrich");
     let state = of(&client, "s1");
-    assert_eq!((&state["messages"][0]["content"], &state["messages"][1]), (&json!([{"type": "text", "text": "abrich"}]), &Value::Null));
+    assert_eq!(
+        (&state["messages"][0]["content"], &state["messages"][1]),
+        (&json!([{"type": "text", "text": "abrich"}]), &Value::Null)
+    );
     stage.end(client).await;
 }

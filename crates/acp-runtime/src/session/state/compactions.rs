@@ -66,13 +66,7 @@ impl Compactions {
     }
 
     /// `compaction_summary_chunk`. `None`: nothing changed; otherwise whether it began a compaction.
-    pub(super) fn chunk(
-        &mut self,
-        raw: &RawValue,
-        order: u64,
-        limits: &Limits,
-        dropped: &mut Dropped,
-    ) -> Option<bool> {
+    pub(super) fn chunk(&mut self, raw: &RawValue, order: u64, limits: &Limits, dropped: &mut Dropped) -> Option<bool> {
         let (mut id, mut content) = (None, None);
         members(raw.get(), |key, value| match key {
             "compactionId" => id = string(value),

@@ -30,12 +30,16 @@ fn c39_chunks_append_and_a_summary_replaces_them() {
     assert_eq!(shown["compactions"], expected);
     let cleared = update("c", json!({ "status": "completed", "summary": null, "error": null }));
     let shown = state(updates.iter().chain([&cleared]));
-    assert_eq!(shown["compactions"], json!([{ "order": 0, "compactionId": "c", "status": "completed", "summary": [] }]));
+    assert_eq!(
+        shown["compactions"],
+        json!([{ "order": 0, "compactionId": "c", "status": "completed", "summary": [] }])
+    );
 }
 
 #[test]
 fn first_sight_fixes_the_place_and_a_chunk_begins_one_in_progress() {
-    let shown = state(&[agent("a"), chunk("c", "1"), agent("b"), update("c", json!({ "status": "completed" })), agent("c")]);
+    let shown =
+        state(&[agent("a"), chunk("c", "1"), agent("b"), update("c", json!({ "status": "completed" })), agent("c")]);
     assert_eq!((&shown["compactions"][0]["order"], texts(&shown).len()), (&json!(1), 2));
     assert_eq!(state(&[chunk("c", "1")])["compactions"][0]["status"], "in_progress");
 }

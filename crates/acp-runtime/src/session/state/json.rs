@@ -119,7 +119,10 @@ fn clean(value: Value) -> Value {
         Value::String(text) => Value::String(strip_control_sequences(&text).into_owned()),
         Value::Array(items) => Value::Array(items.into_iter().map(clean).collect()),
         Value::Object(members) => Value::Object(
-            members.into_iter().map(|(key, value)| (strip_control_sequences(&key).into_owned(), clean(value))).collect(),
+            members
+                .into_iter()
+                .map(|(key, value)| (strip_control_sequences(&key).into_owned(), clean(value)))
+                .collect(),
         ),
         other => other,
     }

@@ -59,8 +59,8 @@ impl Limits {
     /// The bounds of one child session, whose parent has these: together they share [`Limits::children_bytes`].
     pub(super) fn of_child(&self) -> Self {
         Self {
-            message_bytes: self.message_bytes.min(self.children_bytes / 4),
-            messages_bytes: self.messages_bytes.min(self.children_bytes / 2),
+            message_bytes: self.message_bytes.min(self.children_bytes / 8),
+            messages_bytes: self.messages_bytes.min(self.children_bytes / 4),
             tool_field_bytes: self.tool_field_bytes.min(self.children_bytes / 8),
             tool_bytes: self.tool_bytes.min(self.children_bytes / 4),
             plans: self.plans.min(2),

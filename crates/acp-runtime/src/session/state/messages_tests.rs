@@ -11,8 +11,13 @@ fn seen(role: &str, id: &str, text: &str) -> (String, String, String) {
 fn c34_chunks_of_one_id_are_one_message_and_ids_are_opaque() {
     let ids = [Some("a"), Some("a"), Some("b"), None, Some("b"), Some("A"), Some("")];
     let chunks: Vec<_> = ids.iter().enumerate().map(|(n, id)| chunk("agent_message", *id, &n.to_string())).collect();
-    let expected =
-        [seen("agent", "a", "01"), seen("agent", "b", "24"), seen("agent", "", "3"), seen("agent", "A", "5"), seen("agent", "", "6")];
+    let expected = [
+        seen("agent", "a", "01"),
+        seen("agent", "b", "24"),
+        seen("agent", "", "3"),
+        seen("agent", "A", "5"),
+        seen("agent", "", "6"),
+    ];
     assert_eq!(texts(&state(&chunks)), expected);
 }
 
@@ -30,8 +35,13 @@ fn without_ids_a_message_ends_where_something_else_begins() {
         agent("f"),
         chunk("user_message", None, "g"),
     ];
-    let expected =
-        [seen("agent", "", "ab"), seen("thought", "", "c"), seen("agent", "", "d"), seen("agent", "", "ef"), seen("user", "", "g")];
+    let expected = [
+        seen("agent", "", "ab"),
+        seen("thought", "", "c"),
+        seen("agent", "", "d"),
+        seen("agent", "", "ef"),
+        seen("user", "", "g"),
+    ];
     let state = state(&updates);
     assert_eq!(texts(&state), expected);
     let orders: Vec<_> = state["messages"].as_array().unwrap().iter().map(|m| m["order"].as_u64().unwrap()).collect();
@@ -47,7 +57,11 @@ fn a_turn_begins_a_message() {
 
 #[test]
 fn one_id_in_two_streams_is_two_messages() {
-    let updates = [chunk("agent_message", Some("x"), "a"), chunk("agent_thought", Some("x"), "b"), chunk("agent_message", Some("x"), "c")];
+    let updates = [
+        chunk("agent_message", Some("x"), "a"),
+        chunk("agent_thought", Some("x"), "b"),
+        chunk("agent_message", Some("x"), "c"),
+    ];
     assert_eq!(texts(&state(&updates)), [seen("agent", "x", "ac"), seen("thought", "x", "b")]);
 }
 
@@ -106,7 +120,8 @@ fn the_oldest_messages_go_first_and_their_ids_with_them() {
     let state = SessionState::new(small()).fed(&updates).fed([&chunk("agent_message", Some("0"), "again")]);
     let shown = state.shown();
     let ids: Vec<_> = texts(&shown).into_iter().map(|(_, id, text)| (id, text)).collect();
-    let expected = [("4", "x"), ("5", "x"), ("6", "x"), ("0", "again")].map(|(id, text)| (id.to_owned(), text.to_owned()));
+    let expected =
+        [("4", "x"), ("5", "x"), ("6", "x"), ("0", "again")].map(|(id, text)| (id.to_owned(), text.to_owned()));
     assert_eq!((ids.as_slice(), &shown["dropped"]["messages"]), (&expected[..], &json!(4)));
 }
 
@@ -140,7 +155,11 @@ fn what_is_counted_is_what_is_held() {
     let mut state = SessionState::new(small());
     for n in 0..200 {
         let id = (n % 3 == 0).then(|| (n % 13).to_string());
-        state.apply(&raw(&chunk(if n % 5 == 0 { "user_message" } else { "agent_message" }, id.as_deref(), "0123456789")));
+        state.apply(&raw(&chunk(
+            if n % 5 == 0 { "user_message" } else { "agent_message" },
+            id.as_deref(),
+            "0123456789",
+        )));
         let held: usize = state.messages.list.iter().map(super::Message::weight).sum();
         assert_eq!(state.messages.bytes(), held);
     }

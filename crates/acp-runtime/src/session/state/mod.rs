@@ -247,7 +247,13 @@ impl SessionState {
 
     /// Forgets what was said, keeps how much was left out before.
     fn empty(&mut self) {
-        *self = Self { limits: self.limits, order: self.order, epoch: self.epoch, dropped: self.dropped, ..Self::default() };
+        *self = Self {
+            limits: self.limits,
+            order: self.order,
+            epoch: self.epoch,
+            dropped: self.dropped,
+            ..Self::default()
+        };
     }
 
     fn on_chunk(&mut self, stream: Stream, update: &Update<'_>) {

@@ -30,7 +30,16 @@ fn c36_plans_by_id_are_apart_and_an_unknown_removal_is_ignored() {
     let removed = |id: &str| json!({ "sessionUpdate": "plan_removed", "planId": id });
     let text = json!({ "sessionUpdate": "plan_update", "plan": { "type": "markdown", "planId": "m", "content": "# A", "path": "/p" } });
     let old = json!({ "sessionUpdate": "plan_update", "plan": { "type": "items", "id": "old", "entries": [] } });
-    let updates = [plan(&["own"]), by_id("a", &["1"]), by_id("b", &["2"]), by_id("a", &["3"]), text, old, removed("b"), removed("x")];
+    let updates = [
+        plan(&["own"]),
+        by_id("a", &["1"]),
+        by_id("b", &["2"]),
+        by_id("a", &["3"]),
+        text,
+        old,
+        removed("b"),
+        removed("x"),
+    ];
     let shown = state(&updates);
     let expected = json!([
         { "type": "items", "entries": entries(&["own"]) },

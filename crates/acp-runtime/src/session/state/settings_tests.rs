@@ -16,7 +16,11 @@ fn each_update_replaces_the_whole_of_what_it_speaks_of() {
     ];
     let shown = state(&updates);
     assert_eq!(shown["availableCommands"], json!([{ "name": "b", "description": "B" }]));
-    assert_eq!(shown["configOptions"], json!([{ "id": "y" }, { "id": "x", "type": "slider" }]), "order and the unknown kept");
+    assert_eq!(
+        shown["configOptions"],
+        json!([{ "id": "y" }, { "id": "x", "type": "slider" }]),
+        "order and the unknown kept"
+    );
     assert_eq!((&shown["promptSuggestions"], &shown["currentModeId"]), (&json!([{ "prompt": [] }]), &json!("ask")));
     let withdrawn = json!({ "sessionUpdate": "prompt_suggestions_update", "suggestions": [] });
     assert_eq!(state(updates.iter().chain([&withdrawn]))["promptSuggestions"], json!([]));
@@ -39,7 +43,8 @@ fn a_title_that_is_left_out_stays_and_null_clears_it() {
 fn results_of_calls_are_taken_and_what_is_unset_is_absent() {
     let mut state = SessionState::default();
     assert_eq!(state.shown().get("currentModeId"), None);
-    let modes = json!({ "currentModeId": "a", "availableModes": [{ "id": "a", "name": "A" }, { "id": "b", "name": "B" }] });
+    let modes =
+        json!({ "currentModeId": "a", "availableModes": [{ "id": "a", "name": "A" }, { "id": "b", "name": "B" }] });
     state.on_result(&raw(&json!({ "sessionId": "s", "modes": modes, "configOptions": null })));
     state.on_mode(&raw(&json!("b")));
     let shown = state.shown();
@@ -57,7 +62,10 @@ fn context_and_cost_are_the_last_ones_said() {
         json!({ "sessionUpdate": "usage_update", "used": "?", "size": -1 }),
     ];
     let shown = state(&updates);
-    assert_eq!((&shown["context"], &shown["cost"]), (&json!({ "used": 2, "size": 200 }), &json!({ "amount": 0.1, "currency": "USD" })));
+    assert_eq!(
+        (&shown["context"], &shown["cost"]),
+        (&json!({ "used": 2, "size": 200 }), &json!({ "amount": 0.1, "currency": "USD" }))
+    );
 }
 
 #[test]

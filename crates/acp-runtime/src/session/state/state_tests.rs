@@ -22,23 +22,34 @@ fn word() -> impl Strategy<Value = String> {
 }
 
 fn value() -> impl Strategy<Value = Value> {
-    let leaf = prop_oneof![Just(Value::Null), any::<bool>().prop_map(Value::from), any::<i32>().prop_map(Value::from), word().prop_map(Value::from)];
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i32>().prop_map(Value::from),
+        word().prop_map(Value::from)
+    ];
     leaf.prop_recursive(2, 8, 3, |inner| {
         prop_oneof![
             proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            proptest::collection::vec((word(), inner), 0..3).prop_map(|members| Value::Object(members.into_iter().collect())),
+            proptest::collection::vec((word(), inner), 0..3)
+                .prop_map(|members| Value::Object(members.into_iter().collect())),
         ]
     })
 }
 
 fn status() -> impl Strategy<Value = Value> {
-    proptest::sample::select(vec!["pending", "in_progress", "completed", "failed", "cancelled", "odd"]).prop_map(Value::from)
+    proptest::sample::select(vec!["pending", "in_progress", "completed", "failed", "cancelled", "odd"])
+        .prop_map(Value::from)
 }
 
 /// Updates of every kind, with members that fit and members that do not.
 fn update() -> impl Strategy<Value = Value> {
     let id = || proptest::sample::select(vec!["a", "b", "c", "d", "e"]);
-    let chunks = (proptest::sample::select(vec!["agent_message", "agent_thought", "user_message"]), proptest::option::of(id()), word())
+    let chunks = (
+        proptest::sample::select(vec!["agent_message", "agent_thought", "user_message"]),
+        proptest::option::of(id()),
+        word(),
+    )
         .prop_map(|(role, id, text)| chunk(role, id, &text));
     let calls = (any::<bool>(), id(), proptest::option::of(status()), value())
         .prop_map(|(first, id, status, value)| {
@@ -47,10 +58,23 @@ fn update() -> impl Strategy<Value = Value> {
         });
     let others = (
         proptest::sample::select(vec![
-            "agent_message_chunk", "plan", "plan_update", "plan_removed", "compaction_update", "compaction_summary_chunk",
-            "available_commands_update", "current_mode_update", "config_option_update", "session_info_update",
-            "prompt_suggestions_update", "usage_update", "notice", "subagent_update", "session_message",
-            "session_message_chunk", "_x",
+            "agent_message_chunk",
+            "plan",
+            "plan_update",
+            "plan_removed",
+            "compaction_update",
+            "compaction_summary_chunk",
+            "available_commands_update",
+            "current_mode_update",
+            "config_option_update",
+            "session_info_update",
+            "prompt_suggestions_update",
+            "usage_update",
+            "notice",
+            "subagent_update",
+            "session_message",
+            "session_message_chunk",
+            "_x",
         ]),
         id(),
         value(),
@@ -172,7 +196,8 @@ fn a_reader_hears_only_of_changes() {
 #[test]
 fn json_that_is_deep_or_odd_is_still_shown() {
     let deep = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
-    let line = format!(r#"{{"sessionUpdate":"tool_call","toolCallId":"t","rawInput":{deep},"rawOutput":"\u0007{}"}}"#, "x");
+    let line =
+        format!(r#"{{"sessionUpdate":"tool_call","toolCallId":"t","rawInput":{deep},"rawOutput":"\u0007{}"}}"#, "x");
     let update: &RawValue = serde_json::from_str(&line).unwrap();
     let mut state = SessionState::default();
     state.apply(update);

@@ -58,7 +58,13 @@ impl Subagents {
     }
 
     /// `subagent_update`, as far as it is one. Gives back whether something changed.
-    pub(super) fn update(&mut self, parent: Option<&str>, raw: &RawValue, limits: &Limits, dropped: &mut Dropped) -> bool {
+    pub(super) fn update(
+        &mut self,
+        parent: Option<&str>,
+        raw: &RawValue,
+        limits: &Limits,
+        dropped: &mut Dropped,
+    ) -> bool {
         let Some(id) = announced(raw) else { return false };
         let Some(at) = self.select(&id, parent, limits) else { return false };
         let child = &mut self.list[at];
@@ -131,7 +137,8 @@ impl Subagents {
     }
 
     fn oldest(&self, but: Option<usize>) -> Option<usize> {
-        let others = self.list.iter().enumerate().filter(|(at, child)| Some(*at) != but && (but.is_none() || child.touched > 0));
+        let others =
+            self.list.iter().enumerate().filter(|(at, child)| Some(*at) != but && (but.is_none() || child.touched > 0));
         others.min_by_key(|(_, child)| child.touched).map(|(at, _)| at)
     }
 }

@@ -20,7 +20,10 @@ impl SessionState {
 
 #[test]
 fn c40_what_a_parent_says_of_a_child_is_patched() {
-    let first = announce("c", json!({ "title": "T", "description": "D", "state": { "state": "running" }, "capabilities": { "cancel": {} } }));
+    let first = announce(
+        "c",
+        json!({ "title": "T", "description": "D", "state": { "state": "running" }, "capabilities": { "cancel": {} } }),
+    );
     let shown = state(&[first, announce("c", json!({ "title": null, "state": { "state": "unknown" } }))]);
     let child = &shown["subagents"][0];
     assert_eq!((&child["sessionId"], child.get("title"), &child["description"]), (&json!("c"), None, &json!("D")));
@@ -40,9 +43,15 @@ fn a_child_has_a_state_of_its_own_and_its_children_are_listed_beside_it() {
     assert_eq!(texts(&shown)[0].2, "parent");
     let children = shown["subagents"].as_array().unwrap();
     assert_eq!(texts(&children[0]["session"])[0].2, "child");
-    assert_eq!((&shown["toolCalls"][0]["title"], &children[0]["session"]["toolCalls"][0]["title"]), (&json!("parent's"), &json!("child's")));
+    assert_eq!(
+        (&shown["toolCalls"][0]["title"], &children[0]["session"]["toolCalls"][0]["title"]),
+        (&json!("parent's"), &json!("child's"))
+    );
     assert_eq!((&children[1]["sessionId"], &children[1]["parentSessionId"]), (&json!("g"), &json!("c")));
-    assert_eq!((texts(&children[1]["session"])[0].2.as_str(), &children[0]["session"]["subagents"]), ("grandchild", &json!([])));
+    assert_eq!(
+        (texts(&children[1]["session"])[0].2.as_str(), &children[0]["session"]["subagents"]),
+        ("grandchild", &json!([]))
+    );
 }
 
 #[test]

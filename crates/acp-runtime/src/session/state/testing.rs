@@ -48,8 +48,7 @@ pub(super) fn small() -> Limits {
 }
 
 pub(super) fn chunk(role: &str, id: Option<&str>, text: &str) -> Value {
-    let mut update =
-        json!({ "sessionUpdate": format!("{role}_chunk"), "content": { "type": "text", "text": text } });
+    let mut update = json!({ "sessionUpdate": format!("{role}_chunk"), "content": { "type": "text", "text": text } });
     if let Some(id) = id {
         update["messageId"] = json!(id);
     }
@@ -89,7 +88,12 @@ pub(super) fn texts(state: &Value) -> Vec<(String, String, String)> {
 /// Id and status of each tool call.
 pub(super) fn statuses(state: &Value) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    state["toolCalls"].as_array().unwrap().iter().map(|call| (text(&call["toolCallId"]), text(&call["status"]))).collect()
+    state["toolCalls"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|call| (text(&call["toolCallId"]), text(&call["status"])))
+        .collect()
 }
 
 /// An update with members that some kind of it has.

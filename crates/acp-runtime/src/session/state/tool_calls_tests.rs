@@ -14,9 +14,13 @@ fn c35_absent_and_null_leave_a_field_and_a_value_replaces_it_whole() {
         "content": [{ "type": "content", "content": { "type": "text", "text": "x" } }],
         "locations": [{ "path": "/a" }, { "path": "/b" }], "rawOutput": 5, "_meta": { "k": 1 },
     });
-    let null = full.as_object().unwrap().keys().map(|key| (key.clone(), Value::Null)).collect::<serde_json::Map<_, _>>();
+    let null =
+        full.as_object().unwrap().keys().map(|key| (key.clone(), Value::Null)).collect::<serde_json::Map<_, _>>();
     let mut expected = full.clone();
-    expected.as_object_mut().unwrap().extend(json!({ "order": 0, "toolCallId": "t", "incomplete": false }).as_object().unwrap().clone());
+    expected
+        .as_object_mut()
+        .unwrap()
+        .extend(json!({ "order": 0, "toolCallId": "t", "incomplete": false }).as_object().unwrap().clone());
     let state1 = state(&[call("t", full.clone()), update("t", json!({})), update("t", Value::Object(null))]);
     assert_eq!(state1["toolCalls"], json!([expected]));
     let replaced = json!({ "rawInput": { "c": 3 }, "content": [], "locations": [{ "path": "/c" }] });
@@ -46,7 +50,11 @@ fn c37_an_unknown_id_and_a_second_announcement_are_merged() {
 fn an_end_is_never_lost_nor_taken_back() {
     for end in ["completed", "failed", "cancelled"] {
         for later in ["pending", "in_progress", "strange"] {
-            let again = [call("t", json!({ "status": end })), update("t", json!({ "status": later })), call("t", json!({ "status": later }))];
+            let again = [
+                call("t", json!({ "status": end })),
+                update("t", json!({ "status": later })),
+                call("t", json!({ "status": later })),
+            ];
             assert_eq!(statuses(&state(&again)), [said("t", end)], "{end} {later}");
         }
     }
@@ -66,9 +74,11 @@ fn c44_what_runs_counts_as_cancelled_until_the_agent_says_how_it_ended() {
     state.cancel_open_calls();
     let shown = state.shown();
     assert_eq!(statuses(&shown), [said("done", "completed"), said("runs", "cancelled"), said("waits", "cancelled")]);
-    let local: Vec<_> = shown["toolCalls"].as_array().unwrap().iter().map(|call| call["cancelledLocally"] == true).collect();
+    let local: Vec<_> =
+        shown["toolCalls"].as_array().unwrap().iter().map(|call| call["cancelledLocally"] == true).collect();
     assert_eq!(local, [false, true, true]);
-    let state = state.fed(&[update("runs", json!({ "status": "in_progress" })), update("waits", json!({ "status": "completed" }))]);
+    let state = state
+        .fed(&[update("runs", json!({ "status": "in_progress" })), update("waits", json!({ "status": "completed" }))]);
     let shown = state.shown();
     assert_eq!(statuses(&shown), [said("done", "completed"), said("runs", "cancelled"), said("waits", "completed")]);
     assert_eq!(shown["toolCalls"][2].get("cancelledLocally"), None);
@@ -113,7 +123,10 @@ fn a_question_alone_makes_no_call_but_is_remembered_for_one() {
     state.on_question(&crate::wire::update::asked_tool_call(&question).unwrap());
     assert_eq!(state.shown()["toolCalls"], json!([]));
     let shown = state.fed([&update("q", json!({ "status": "completed" }))]).shown();
-    assert_eq!((&shown["toolCalls"][0]["title"], &shown["toolCalls"][0]["status"]), (&json!("Write"), &json!("completed")));
+    assert_eq!(
+        (&shown["toolCalls"][0]["title"], &shown["toolCalls"][0]["status"]),
+        (&json!("Write"), &json!("completed"))
+    );
 }
 
 #[test]
@@ -137,15 +150,24 @@ fn finished_calls_go_first_the_one_touched_longest_ago() {
 fn a_value_too_large_leaves_the_earlier_one_and_says_so() {
     let updates = [call("t", json!({ "rawOutput": "small" })), update("t", json!({ "rawOutput": "x".repeat(100) }))];
     let shown = SessionState::new(small()).fed(&updates).shown();
-    assert_eq!((&shown["toolCalls"][0]["rawOutput"], &shown["toolCalls"][0]["incomplete"]), (&json!("small"), &json!(true)));
+    assert_eq!(
+        (&shown["toolCalls"][0]["rawOutput"], &shown["toolCalls"][0]["incomplete"]),
+        (&json!("small"), &json!(true))
+    );
 }
 
 #[test]
 fn parents_are_named_and_strings_are_cleaned() {
     let meta = json!({ "claudeCode": { "parentToolUseId": "task" } });
-    let shown = state(&[call("t\u{7}", json!({ "title": "a\u{1b}[2Jb", "rawInput": { "c\u{0}": ["\u{9b}31md"] }, "_meta": meta }))]);
+    let shown = state(&[call(
+        "t\u{7}",
+        json!({ "title": "a\u{1b}[2Jb", "rawInput": { "c\u{0}": ["\u{9b}31md"] }, "_meta": meta }),
+    )]);
     let call = &shown["toolCalls"][0];
-    assert_eq!((&call["toolCallId"], &call["title"], &call["rawInput"]), (&json!("t"), &json!("ab"), &json!({ "c": ["d"] })));
+    assert_eq!(
+        (&call["toolCallId"], &call["title"], &call["rawInput"]),
+        (&json!("t"), &json!("ab"), &json!({ "c": ["d"] }))
+    );
     assert_eq!((&call["parentToolCallId"], &call["_meta"]), (&json!("task"), &meta_of()));
 }
 
