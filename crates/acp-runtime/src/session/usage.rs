@@ -45,7 +45,6 @@ pub enum Scope {
 
 /// Counts of tokens, each where it was said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::struct_field_names, reason = "the protocol's names")]
 pub struct Tokens {
     /// Read by the model.
     pub input_tokens: Option<u64>,

@@ -156,7 +156,9 @@ proptest! {
     fn the_same_sequence_gives_the_same_state(events in proptest::collection::vec(event(), 0..80)) {
         let shown = || {
             let mut state = SessionState::new(small());
-            events.iter().for_each(|event| feed(&mut state, event));
+            for event in &events {
+                feed(&mut state, event);
+            }
             serde_json::to_string(&state).unwrap()
         };
         prop_assert_eq!(shown(), shown());

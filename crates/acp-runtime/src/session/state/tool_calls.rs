@@ -28,6 +28,8 @@ enum Status {
     Completed,
     Failed,
     Cancelled,
+    /// Nothing runs any more, and the agent never said how it ended.
+    Abandoned,
 }
 
 impl Status {
@@ -48,7 +50,7 @@ impl Status {
             Self::InProgress => "in_progress",
             Self::Completed => "completed",
             Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
+            Self::Cancelled | Self::Abandoned => "cancelled",
         }
     }
 
@@ -64,8 +66,6 @@ struct Call {
     epoch: u32,
     replay: bool,
     status: Status,
-    /// Whether the runtime, not the agent, said that it was cancelled.
-    local: bool,
     /// Whether an update named it; a permission question alone does not make it one of the session's.
     announced: bool,
     incomplete: bool,
@@ -107,7 +107,6 @@ impl Call {
             && (status.is_end() || !self.status.is_end())
         {
             self.status = status;
-            self.local = false;
         }
     }
 }
@@ -209,8 +208,7 @@ impl ToolCalls {
     pub(super) fn cancel_open(&mut self) -> bool {
         let any = !self.open.is_empty();
         while let Some((number, mut call)) = self.open.pop_lru() {
-            call.status = Status::Cancelled;
-            call.local = true;
+            call.status = Status::Abandoned;
             self.ended.put(number, call);
         }
         any
@@ -240,7 +238,7 @@ impl Serialize for Call {
         map.serialize_entry("order", &self.order)?;
         map.serialize_entry("toolCallId", &shown(&self.id))?;
         map.serialize_entry("status", self.status.name())?;
-        if self.local {
+        if self.status == Status::Abandoned {
             map.serialize_entry("cancelledLocally", &true)?;
         }
         if let Some(parent) = &self.parent {
