@@ -11,7 +11,7 @@ mod inbound;
 mod state;
 mod task;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -154,6 +154,10 @@ pub(crate) struct Shared {
     capabilities: OnceLock<AgentCapabilities>,
     /// The advertised `authMethods`, for errors that ask to sign in.
     auth_methods: OnceLock<serde_json::Value>,
+    /// Whether the host is ending the agent: its exit is no failure then.
+    closing: AtomicBool,
+    /// The next id of a call.
+    next_id: AtomicU64,
     /// Set once, when the connection ends: why.
     end: watch::Sender<Option<Arc<EndFacts>>>,
 }
@@ -187,7 +191,6 @@ impl EndFacts {
 pub struct Connection {
     inbox: mpsc::UnboundedSender<Command>,
     shared: Arc<Shared>,
-    next_id: Arc<AtomicU64>,
 }
 
 impl Connection {
@@ -198,11 +201,13 @@ impl Connection {
             diagnostics: Diagnostics::default(),
             capabilities: OnceLock::new(),
             auth_methods: OnceLock::new(),
+            closing: AtomicBool::new(false),
+            // Ids start at 1: some agents take 0 for absent.
+            next_id: AtomicU64::new(1),
             end: watch::Sender::new(None),
         });
         tokio::spawn(task::run(transport, commands, state::State::new(Arc::clone(&shared), host, options)));
-        // Ids start at 1: some agents take 0 for absent.
-        Self { inbox, shared, next_id: Arc::new(AtomicU64::new(1)) }
+        Self { inbox, shared }
     }
 
     /// Counters and samples.
@@ -224,7 +229,7 @@ impl Connection {
     /// Calls a method that the agent advertised. `reply` runs on the connection's task, in wire order, exactly once.
     /// Returns the call's id, for [`Connection::abandon`].
     pub fn call_with(&self, method: &str, params: Option<Box<RawValue>>, options: CallOptions, reply: Reply) -> u64 {
-        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let id = self.shared.next_id.fetch_add(1, Ordering::Relaxed);
         let phase = options.phase;
         if let Err(error) = self.shared.capabilities.get().map_or(Ok(()), |c| c.check(method)) {
             reply(Err(error.in_phase(phase)));
@@ -265,7 +270,7 @@ impl Connection {
 
     /// Starts a turn. `params` are the whole parameters of `session/prompt`. Returns the call's id.
     pub fn prompt_with(&self, session_id: &str, params: Box<RawValue>, options: TurnOptions, reply: TurnReply) -> u64 {
-        let call = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let call = self.shared.next_id.fetch_add(1, Ordering::Relaxed);
         let session_id = session_id.to_owned();
         let command = Command::Prompt { call, session_id, params, options, reply };
         if let Err(mpsc::error::SendError(Command::Prompt { reply, .. })) = self.inbox.send(command) {
@@ -291,9 +296,15 @@ impl Connection {
         let _ = self.inbox.send(Command::DropSession { session_id: session_id.to_owned() });
     }
 
+    /// The host ends the agent: whatever waits from now on, or is called later, fails with `client_closed`.
+    pub fn closing(&self) {
+        self.shared.closing.store(true, Ordering::Release);
+    }
+
     /// First half of a teardown: cancels turns, answers what is open, waits at most `grace` for turns to end and output to
     /// be written, then closes the agent's stdin.
     pub async fn wind_down(&self, grace: Duration) {
+        self.closing();
         let (done, wound) = oneshot::channel();
         if self.inbox.send(Command::Wind { grace, done }).is_ok() {
             let _ = wound.await;

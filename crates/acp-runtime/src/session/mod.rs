@@ -17,6 +17,7 @@ use crate::bridge::CallsClosed;
 use crate::delivery::{Kind, Outbox, Slab};
 use crate::services::permission::tool_calls::{MergedToolCall, ToolCallPatch};
 use crate::wire::chunk::Chunk;
+use crate::wire::update;
 use view::{Target, View};
 
 /// A stage larger than this is published before the batch ends, in bytes.
@@ -31,6 +32,8 @@ pub struct SessionSpec {
     pub outbox: Option<Arc<Outbox>>,
     /// The session's directory, filled in from the request that opens it.
     pub cwd: Option<PathBuf>,
+    /// Whether the conversation that a `session/load` replays is left out. What tells how the session stands is not.
+    pub discard_replay: bool,
 }
 
 /// One session.
@@ -46,6 +49,7 @@ pub struct Session {
     outbox: Option<Arc<Outbox>>,
     stage: Slab,
     replaying: bool,
+    discard_replay: bool,
 }
 
 impl Session {
@@ -59,6 +63,7 @@ impl Session {
             outbox: spec.outbox.clone(),
             stage: Slab::default(),
             replaying: false,
+            discard_replay: spec.discard_replay,
         }
     }
 
@@ -72,13 +77,17 @@ impl Session {
 
     /// A text chunk. `raw` is its update in the agent's own JSON, fetched only where the view needs it.
     pub fn on_chunk<'r>(&mut self, chunk: &Chunk<'_>, raw: impl FnOnce() -> Option<&'r RawValue>) {
+        let discarded = self.replaying && self.discard_replay;
         let (view, mut target) = self.target();
+        target.shown &= !discarded;
         view.on_chunk(chunk, raw, &mut target);
     }
 
     /// Any other update, in the agent's own JSON.
     pub fn on_update(&mut self, update: &RawValue) {
+        let discarded = self.replaying && self.discard_replay && !tells_state(update);
         let (view, mut target) = self.target();
+        target.shown &= !discarded;
         view.on_update(update, &mut target);
     }
 
@@ -129,4 +138,18 @@ impl Session {
     pub fn merge_tool_call(&mut self, patch: &ToolCallPatch<'_>) -> &MergedToolCall {
         self.view.merge_tool_call(patch)
     }
+}
+
+/// Whether an update tells how the session stands now, rather than what was said in it.
+fn tells_state(raw: &RawValue) -> bool {
+    update::peek(raw).and_then(|update| update.tag).is_some_and(|tag| {
+        matches!(
+            &*tag,
+            "available_commands_update"
+                | "current_mode_update"
+                | "config_option_update"
+                | "session_info_update"
+                | "usage_update"
+        )
+    })
 }
