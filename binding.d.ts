@@ -54,40 +54,7 @@ export declare class NativeClient {
   close(token: number, options: string): void
   /** Kills the whole tree, synchronously. */
   kill(): void
-  /** The channel of what belongs to no session. */
-  get channel(): number
-  /**
-   * Calls a method; the promise behind `token` settles with the raw result. `options`: JSON `{phase, timeoutMs}`.
-   * Returns the call's number for `abandon`.
-   */
-  call(token: number, method: string, params: string | undefined | null, options: string): number
-  /**
-   * Opens a session on a channel of its own; the promise behind `token` settles there, before
-   * anything else that the session says. `request`: JSON of the session's parameters and `timeoutMs`.
-   */
-  openSession(token: number, method: string, sessionId: string | undefined | null, request: string, callbacks: boolean): Opening
-  /** Starts a turn; the promise behind `token` settles on the session's channel, after everything that the turn said. */
-  prompt(token: number, channel: number, sessionId: string, blocks: string, options: string): void
-  /** Cancels the session's turn; the promise behind `token` settles with `cancelled`, `forced` or `idle`. */
-  cancel(token: number, sessionId: string, graceMs: number): void
-  /** Lets the caller of a call go. */
-  abandon(call: number): void
-  /** Sends a notification. Returns the failure as JSON, if it could not be sent. */
-  notify(method: string, params?: string | undefined | null): string | null
-  /** Forgets a session and closes its channel. */
-  dropSession(channel: number, sessionId: string): void
-  /** The end of stderr so far, redacted. */
-  stderr(): string
-  /** Counters and samples, as JSON. */
-  diagnostics(): string
-  /** Ends the agent; the promise behind `token` settles when the whole tree is gone. */
-  close(token: number, options: string): void
-  /** Kills the whole tree, synchronously. */
-  kill(): void
 }
-
-/** The files below one directory. */
-export declare class NativeFiles {}
 
 /** The files below one directory. */
 export declare class NativeFiles {
@@ -103,22 +70,7 @@ export declare class NativeFiles {
   discard(pending: number, blocked: boolean): FileAnswer
   /** Resolves a path inside; the value is the real path. */
   resolve(path: string): Promise<FileAnswer>
-  /** Nothing is opened yet. */
-  constructor(cwd: string, policy: FilesPolicy)
-  /** Serves a read; `params` are those of `fs/read_text_file`, as JSON. */
-  read(params: string): Promise<FileAnswer>
-  /** Checks a write up to the gate; `params` are those of `fs/write_text_file`, as JSON. The value is the real path. */
-  prepareWrite(params: string): Promise<FileAnswer>
-  /** Writes what was prepared. */
-  commit(pending: number): Promise<FileAnswer>
-  /** Forgets what was prepared; the answer says why, for the agent. */
-  discard(pending: number, blocked: boolean): FileAnswer
-  /** Resolves a path inside; the value is the real path. */
-  resolve(path: string): Promise<FileAnswer>
 }
-
-/** The environment's meeting point with the runtime. `lib/native/hub.js` makes one. */
-export declare class NativeHub {}
 
 /** The environment's meeting point with the runtime. `lib/native/hub.js` makes one. */
 export declare class NativeHub {
@@ -144,50 +96,16 @@ export declare class NativeHub {
   killAll(): number
   /** How many agents of this environment live. */
   activeCount(): number
-  /** `wake` is called, without arguments, when there is something to drain. */
-  constructor(wake: () => void)
-  /** The channel of one-shot calls. */
-  get channel(): number
-  /** Takes the next slice: returns its text, and fills `table` as `lib/native/hub.js` reads it. `null`: nothing is left. */
-  drain(table: Uint32Array): string | null
-  /** Launches an agent; the promise behind `token` settles on the client's channel. */
-  launch(options: string, token: number): NativeClient
-  /** Asks once; the promise behind `token` settles with the outcome. */
-  ask(options: string, token: number): void
-  /** Probes; the promise behind `token` settles with the status. */
-  probe(options: string, token: number): void
-  /** Answers a question of the runtime. */
-  answer(request: number, answer: string): void
-  /** Pauses or resumes a channel: the host has more than it can take. */
-  setPaused(channel: number, paused: boolean): void
-  /** Closes a channel. */
-  closeChannel(channel: number): void
-  /** Kills every agent of this environment, synchronously; returns how many there were. */
-  killAll(): number
-  /** How many agents of this environment live. */
-  activeCount(): number
 }
 
 /** Cuts a window of lines out of a text. */
 export declare function applyReadWindow(content: string, line: number | undefined | null, limit: number | undefined | null, maxBytes: number): string
 
-/** Cuts a window of lines out of a text. */
-export declare function applyReadWindow(content: string, line: number | undefined | null, limit: number | undefined | null, maxBytes: number): string
-
-/** An agent's identifier, safe to show, to compare and to use in a name, within `max` UTF-16 code units. */
-export declare function boundIdentifier(id: string, max: number): string
-
 /** An agent's identifier, safe to show, to compare and to use in a name, within `max` UTF-16 code units. */
 export declare function boundIdentifier(id: string, max: number): string
 
 /** The text within `max` UTF-16 code units, the marker of a cut included. */
 export declare function boundString(text: string, max: number): string
-
-/** The text within `max` UTF-16 code units, the marker of a cut included. */
-export declare function boundString(text: string, max: number): string
-
-/** Picks the allowed variables out of `names` and `values`, which belong together. */
-export declare function buildSpawnEnv(allow: Array<string>, required: Array<string>, names: Array<string>, values: Array<string>): BuiltEnv
 
 /** Picks the allowed variables out of `names` and `values`, which belong together. */
 export declare function buildSpawnEnv(allow: Array<string>, required: Array<string>, names: Array<string>, values: Array<string>): BuiltEnv
@@ -200,27 +118,8 @@ export interface BuiltEnv {
   error?: string
 }
 
-/** An environment, or what it lacks. */
-export interface BuiltEnv {
-  /** The variables. */
-  env?: Record<string, string>
-  /** The failure as the JSON of `error::Details`. */
-  error?: string
-}
-
 /** Chooses among the options of a request: only ever `allow_once` or `reject_once`. */
 export declare function chooseOption(allow: boolean, options: Array<OfferedOption>): ChosenOption
-
-/** Chooses among the options of a request: only ever `allow_once` or `reject_once`. */
-export declare function chooseOption(allow: boolean, options: Array<OfferedOption>): ChosenOption
-
-/** What was chosen. */
-export interface ChosenOption {
-  /** Whether the call is allowed after the choice. */
-  allowed: boolean
-  /** The place of the chosen option among the offered ones. */
-  index?: number
-}
 
 /** What was chosen. */
 export interface ChosenOption {
@@ -233,29 +132,14 @@ export interface ChosenOption {
 /** Classifies a tool kind: a category, `exempt` or `deny`. */
 export declare function classifyToolKind(kind?: string | undefined | null): string
 
-/** Classifies a tool kind: a category, `exempt` or `deny`. */
-export declare function classifyToolKind(kind?: string | undefined | null): string
-
-/** The policy's plain word for a category or `exempt`. */
-export declare function dispositionFor(category: string, rule?: string | undefined | null): string
-
 /** The policy's plain word for a category or `exempt`. */
 export declare function dispositionFor(category: string, rule?: string | undefined | null): string
 
 /** The policy's word for an untrusted agent. */
 export declare function effectiveDisposition(category: string, rule: string | undefined | null, allowUnrestricted: boolean): string
 
-/** The policy's word for an untrusted agent. */
-export declare function effectiveDisposition(category: string, rule: string | undefined | null, allowUnrestricted: boolean): string
-
 /** What is wrong with these values (JSON) for this `requestedSchema` (JSON): a JSON list of `{property, message}`. */
 export declare function elicitationProblems(schema: string, content: string): string
-
-/** What is wrong with these values (JSON) for this `requestedSchema` (JSON): a JSON list of `{property, message}`. */
-export declare function elicitationProblems(schema: string, content: string): string
-
-/** The JSON texts found in prose, in their order. */
-export declare function extractJsonTexts(text: string): Array<string>
 
 /** The JSON texts found in prose, in their order. */
 export declare function extractJsonTexts(text: string): Array<string>
@@ -268,30 +152,6 @@ export interface FileAnswer {
   failure?: FileFailure
   /** A write that waits for the gate: the place to give to `commit` and `discard`. */
   pending?: number
-}
-
-/** What came of a read, a resolution or a write. */
-export interface FileAnswer {
-  /** The text or the path; empty for a write. */
-  value?: string
-  /** Why not. */
-  failure?: FileFailure
-  /** A write that waits for the gate: the place to give to `commit` and `discard`. */
-  pending?: number
-}
-
-/** A refused or failed file request. */
-export interface FileFailure {
-  /** The stable reason. */
-  code: string
-  /** For people. */
-  message: string
-  /** The ceiling in bytes, where one was passed. */
-  limitBytes?: number
-  /** The code of the JSON-RPC error. */
-  rpcCode: number
-  /** The data of the JSON-RPC error, as JSON. */
-  rpcData: string
 }
 
 /** A refused or failed file request. */
@@ -322,28 +182,8 @@ export interface FilesPolicy {
   hardLinkedReads: boolean
 }
 
-/** What the files are open for. */
-export interface FilesPolicy {
-  /** Serve reads. */
-  read: boolean
-  /** Serve writes. */
-  write: boolean
-  /** Ceiling of a read, in bytes. */
-  readMaxBytes: number
-  /** Ceiling of a write, in bytes. */
-  writeMaxBytes: number
-  /** Read files that have other hard links. */
-  hardLinkedReads: boolean
-}
-
 /** The status that prose leaves no doubt about. Never `pass`. */
 export declare function inferVerdictFromProse(text: string): string | null
-
-/** The status that prose leaves no doubt about. Never `pass`. */
-export declare function inferVerdictFromProse(text: string): string | null
-
-/** Whether the path lies in a `.git` directory, or is one. */
-export declare function isGitInternal(path: string): boolean
 
 /** Whether the path lies in a `.git` directory, or is one. */
 export declare function isGitInternal(path: string): boolean
@@ -351,28 +191,11 @@ export declare function isGitInternal(path: string): boolean
 /** Whether the path names a file of secrets. */
 export declare function isSecretPath(path: string): boolean
 
-/** Whether the path names a file of secrets. */
-export declare function isSecretPath(path: string): boolean
-
-/** Maps a parsed answer (as JSON) and its text to a verdict (as JSON). */
-export declare function mapParsedToVerdict(parsed: string, text: string): string
-
 /** Maps a parsed answer (as JSON) and its text to a verdict (as JSON). */
 export declare function mapParsedToVerdict(parsed: string, text: string): string
 
 /** The status that a word stands for, if it is such a word. */
 export declare function normalizeVerdictToken(token: string): string | null
-
-/** The status that a word stands for, if it is such a word. */
-export declare function normalizeVerdictToken(token: string): string | null
-
-/** An option of a permission request, as far as the choice depends on it. */
-export interface OfferedOption {
-  /** The agent's id. */
-  optionId: string
-  /** The kind. */
-  kind: string
-}
 
 /** An option of a permission request, as far as the choice depends on it. */
 export interface OfferedOption {
@@ -390,28 +213,11 @@ export interface Opening {
   call: number
 }
 
-/** A session that is being opened. */
-export interface Opening {
-  /** Its channel. */
-  channel: number
-  /** The call's number for `abandon`. */
-  call: number
-}
-
-/** The text with what looks like a secret replaced. */
-export declare function redactSecrets(text: string): string
-
 /** The text with what looks like a secret replaced. */
 export declare function redactSecrets(text: string): string
 
 /** The text without control sequences. */
 export declare function stripControlSequences(text: string): string
-
-/** The text without control sequences. */
-export declare function stripControlSequences(text: string): string
-
-/** The name under which a tool call is shown. */
-export declare function toolDisplayName(title?: string | undefined | null, kind?: string | undefined | null): string
 
 /** The name under which a tool call is shown. */
 export declare function toolDisplayName(title?: string | undefined | null, kind?: string | undefined | null): string
