@@ -5,6 +5,8 @@ export * from './protocol.js';
 export * from './types/host.js';
 export * from './types/errors.js';
 export * from './types/client.js';
+export * from './types/elicitation.js';
+export * from './types/unstable.js';
 export * from './types/connection.js';
 export * from './types/fusion.js';
 export * from './types/ask.js';

@@ -155,7 +155,7 @@ impl NativeClient {
         if let Some(session) = options.close_session {
             call.effect = Effect::CloseSession(session);
         }
-        let id = client.connection().call_with(&method, params, call, promise.into_reply());
+        let id = client.call_with(&method, params, call, promise.into_reply());
         Ok(number(id))
     }
 

@@ -230,7 +230,7 @@ impl Offers {
 
     /// Whether a notification may reach the host: one of the protocol must be offered, any other is an extension.
     pub fn hears(&self, method: &str) -> bool {
-        INBOUND.iter().find(|m| m.name == method).is_none_or(|m| self.handles(m.offer))
+        INBOUND.iter().find(|m| !m.request && m.name == method).is_none_or(|m| self.handles(m.offer))
     }
 
     /// The `clientCapabilities` of `initialize`. `fs` is always spelled out, as agents expect it.

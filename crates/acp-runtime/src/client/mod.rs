@@ -258,6 +258,18 @@ impl Client {
         self.0.connection.call_with(method, Some(params), options, reply)
     }
 
+    /// Calls a method of the protocol, or an extension. What its parameters need of the agent is checked, too.
+    pub fn call_with(&self, method: &str, params: Option<Box<RawValue>>, options: CallOptions, reply: Reply) -> u64 {
+        let checked = params.as_deref().map_or(Ok(()), |params| requests::check_params(method, params, &self.0.facts));
+        match checked {
+            Ok(()) => self.0.connection.call_with(method, params, options, reply),
+            Err(error) => {
+                reply(Err(error.in_phase(options.phase)));
+                0
+            }
+        }
+    }
+
     /// Starts a turn with these content blocks. `reply` runs in wire order, after everything the turn told its outbox.
     pub fn prompt_with(&self, session_id: &str, blocks: &RawValue, options: TurnOptions, reply: TurnReply) -> u64 {
         self.prompt_with_meta(session_id, blocks, None, options, reply)

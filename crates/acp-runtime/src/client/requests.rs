@@ -4,9 +4,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::AgentFacts;
 use crate::capabilities::{AgentCapabilities, features};
 use crate::error::{Error, ErrorCode, Result};
 use crate::wire::encode;
@@ -107,6 +109,41 @@ struct Prompt<'a> {
     prompt: &'a RawValue,
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     meta: Option<&'a RawValue>,
+}
+
+/// Refuses parameters that need more of the agent than their method does.
+pub(super) fn check_params(method: &str, params: &RawValue, facts: &AgentFacts) -> Result<()> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Params {
+        archived: Option<IgnoredAny>,
+        session_id: Option<IgnoredAny>,
+        method_id: Option<String>,
+    }
+    if !matches!(method, "authenticate" | "session/list" | "session/options") {
+        return Ok(());
+    }
+    let Ok(params) = serde_json::from_str::<Params>(params.get()) else {
+        return Err(Error::invalid_argument(format!("the parameters of {method} are not what it takes")));
+    };
+    let capabilities = &facts.capabilities;
+    match method {
+        // A terminal method is a command for a person, never a call (rule C16).
+        "authenticate"
+            if facts
+                .auth_methods
+                .iter()
+                .any(|m| m["type"] == "terminal" && m["id"].as_str() == params.method_id.as_deref()) =>
+        {
+            Err(Error::invalid_argument("a terminal method is run by a person in a terminal, not by a call"))
+        }
+        "session/list" if params.archived.is_some() => capabilities.check_feature(&features::LIST_ARCHIVED),
+        // Options of a session that is not open: whoever cannot reopen it has no use for them (rule C30).
+        "session/options" if params.session_id.is_some() && !capabilities.allows_method("session/load") => {
+            capabilities.check("session/resume")
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The parameters of `session/prompt`.
