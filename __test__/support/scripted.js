@@ -48,11 +48,17 @@ function initialize(agentCapabilities) {
   return { do: 'initialize', result: { agentCapabilities } };
 }
 
-/** A promise and its switch. */
+/** A promise and its switch. Unlike the runtime's listeners it keeps Node alive, as long as a test may take. */
 function gate() {
   /** @type {(value?: any) => void} */
   let open = () => {};
-  const opened = new Promise((resolve) => (open = resolve));
+  const alive = setTimeout(() => {}, 55_000);
+  const opened = new Promise((resolve) => {
+    open = (value) => {
+      clearTimeout(alive);
+      resolve(value);
+    };
+  });
   return { open, opened };
 }
 

@@ -100,7 +100,7 @@ impl Form {
     /// What is wrong with these values; nothing, if they may be sent.
     pub fn problems(&self, content: &Value) -> Vec<Problem> {
         let Some(content) = content.as_object() else {
-            return vec![Problem { property: String::new(), message: "the content is no object".to_owned() }];
+            return vec![Problem { property: String::new(), message: "is no object".to_owned() }];
         };
         let mut problems = Vec::new();
         for field in &self.fields {
