@@ -195,7 +195,8 @@ impl Listener {
 
     fn with(limits: Limits, budget: Arc<Budget>, wake: Option<Arc<Notify>>) -> Arc<Self> {
         let eager = wake.is_some();
-        let outbox = Outbox::with_budget(limits, budget, Arc::new(move || wake.iter().for_each(|wake| wake.notify_one())));
+        let outbox =
+            Outbox::with_budget(limits, budget, Arc::new(move || wake.iter().for_each(|wake| wake.notify_one())));
         let reader = Mutex::new(Reader::new(Arc::clone(&outbox)));
         Arc::new(Self { outbox, reader, heard: Mutex::default(), eager })
     }
