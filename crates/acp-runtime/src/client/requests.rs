@@ -106,7 +106,8 @@ impl SessionRequest {
 #[serde(rename_all = "camelCase")]
 struct Prompt<'a> {
     session_id: &'a str,
-    prompt: &'a RawValue,
+    #[serde(rename = "prompt")]
+    blocks: &'a RawValue,
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     meta: Option<&'a RawValue>,
 }
@@ -173,7 +174,7 @@ pub(super) fn prompt_params(
         };
         capabilities.check_feature(&feature)?;
     }
-    encode::raw(&Prompt { session_id, prompt: blocks, meta })
+    encode::raw(&Prompt { session_id, blocks, meta })
 }
 
 fn absolute(what: &str, path: &str) -> Result<()> {

@@ -66,7 +66,7 @@ impl MemoryAgent {
     /// Opens the session.
     pub async fn open(&self, view: ViewKind, outbox: Option<Arc<Outbox>>) -> Result<()> {
         let mut open = CallOptions::plain(Phase::Session);
-        open.effect = Effect::OpenSession(Box::new(SessionSpec { view, outbox, cwd: None }));
+        open.effect = Effect::OpenSession(Box::new(SessionSpec { view, outbox, cwd: None, discard_replay: false }));
         self.connection.call("session/new", None, open).await.map(drop)
     }
 

@@ -1,5 +1,7 @@
 //! `pattern` of a form: an expression of ECMA-262, checked in linear time or not at all.
 
+use std::fmt::Write;
+
 use regex::{Regex, RegexBuilder};
 
 /// The longest pattern, in bytes.
@@ -47,7 +49,8 @@ fn translate(pattern: &str) -> String {
                 Some('/') => out.push('/'),
                 // Positions and classes that only the library has.
                 Some(other @ ('A' | 'z' | 'a' | '<' | '>')) => {
-                    out.push_str(&format!(r"\x{{{:x}}}", u32::from(other)));
+                    // Writing to a string cannot fail.
+                    let _ = write!(out, r"\x{{{:x}}}", u32::from(other));
                 }
                 Some(other) => out.extend(['\\', other]),
                 None => out.push('\\'),
