@@ -32,10 +32,10 @@ export declare class NativeClient {
    */
   call(token: number, method: string, params: string | undefined | null, options: string): number
   /**
-   * Opens a session on a channel of its own and returns the channel; the promise behind `token` settles there, before
-   * anything else that the session says. `request`: JSON of the session's parameters, `timeoutMs` and `state`.
+   * Opens a session on a channel of its own; the promise behind `token` settles there, before anything else that the
+   * session says. `request`: JSON of the session's parameters, `timeoutMs`, `state` and `discardReplay`.
    */
-  openSession(token: number, method: string, sessionId: string | undefined | null, request: string, callbacks: boolean): number
+  openSession(token: number, method: string, sessionId: string | undefined | null, request: string, callbacks: boolean): Opening
   /** Starts a turn; the promise behind `token` settles on the session's channel, after everything that the turn said. */
   prompt(token: number, channel: number, sessionId: string, blocks: string, options: string): void
   /** Cancels the session's turn; the promise behind `token` settles with `cancelled`, `forced` or `idle`. */
@@ -146,6 +146,9 @@ export declare function dispositionFor(category: string, rule?: string | undefin
 /** The policy's word for an untrusted agent. */
 export declare function effectiveDisposition(category: string, rule: string | undefined | null, allowUnrestricted: boolean): string
 
+/** What is wrong with these values (JSON) for this `requestedSchema` (JSON): a JSON list of `{property, message}`. */
+export declare function elicitationProblems(schema: string, content: string): string
+
 /** The JSON texts found in prose, in their order. */
 export declare function extractJsonTexts(text: string): Array<string>
 
@@ -208,6 +211,14 @@ export interface OfferedOption {
   optionId: string
   /** The kind. */
   kind: string
+}
+
+/** A session that is being opened. */
+export interface Opening {
+  /** Its channel. */
+  channel: number
+  /** The call's number for `abandon`. */
+  call: number
 }
 
 /** The text with what looks like a secret replaced. */

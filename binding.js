@@ -848,6 +848,7 @@ module.exports.chooseOption = nativeBinding.chooseOption
 module.exports.classifyToolKind = nativeBinding.classifyToolKind
 module.exports.dispositionFor = nativeBinding.dispositionFor
 module.exports.effectiveDisposition = nativeBinding.effectiveDisposition
+module.exports.elicitationProblems = nativeBinding.elicitationProblems
 module.exports.extractJsonTexts = nativeBinding.extractJsonTexts
 module.exports.inferVerdictFromProse = nativeBinding.inferVerdictFromProse
 module.exports.isGitInternal = nativeBinding.isGitInternal

@@ -6,6 +6,8 @@ export * from './types/host.js';
 export * from './types/errors.js';
 export * from './types/client.js';
 export * from './types/state.js';
+export * from './types/elicitation.js';
+export * from './types/unstable.js';
 export * from './types/connection.js';
 export * from './types/fusion.js';
 export * from './types/ask.js';

@@ -137,6 +137,9 @@ impl NativeClient {
             timeout_ms: u64,
             /// The session that the call closes when it succeeds.
             close_session: Option<String>,
+            /// Values in the parameters that are shown nowhere.
+            #[serde(default)]
+            secrets: Vec<String>,
         }
         let promise = self.promise(token);
         let Some(client) = self.client() else {
@@ -145,17 +148,20 @@ impl NativeClient {
         };
         let options: Options = parse(&options)?;
         let params = params.map(|json| parse::<Box<RawValue>>(&json)).transpose()?;
+        if !options.secrets.is_empty() {
+            client.mask(options.secrets);
+        }
         let timeout = (options.timeout_ms > 0).then(|| Duration::from_millis(options.timeout_ms));
         let mut call = CallOptions::plain(options.phase).timeout(timeout);
         if let Some(session) = options.close_session {
             call.effect = Effect::CloseSession(session);
         }
-        let id = client.connection().call_with(&method, params, call, promise.into_reply());
+        let id = client.call_with(&method, params, call, promise.into_reply());
         Ok(number(id))
     }
 
-    /// Opens a session on a channel of its own and returns the channel; the promise behind `token` settles there, before
-    /// anything else that the session says. `request`: JSON of the session's parameters, `timeoutMs` and `state`.
+    /// Opens a session on a channel of its own; the promise behind `token` settles there, before anything else that the
+    /// session says. `request`: JSON of the session's parameters, `timeoutMs`, `state` and `discardReplay`.
     #[napi(catch_unwind)]
     pub fn open_session(
         &self,
@@ -164,7 +170,7 @@ impl NativeClient {
         session_id: Option<String>,
         request: String,
         callbacks: bool,
-    ) -> napi::Result<u32> {
+    ) -> napi::Result<Opening> {
         #[derive(serde::Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Request {
@@ -174,31 +180,32 @@ impl NativeClient {
             timeout_ms: u64,
             #[serde(default)]
             state: bool,
+            #[serde(default)]
+            discard_replay: bool,
         }
-        let Request { mut session, timeout_ms, state } = parse(&request)?;
+        let Request { mut session, timeout_ms, state, discard_replay } = parse(&request)?;
         session.timeout = (timeout_ms > 0).then(|| Duration::from_millis(timeout_ms));
         let (channel, outbox) = self.0.hub.open();
         let promise = Promise::new(&outbox, token);
         let Some(client) = self.client() else {
             promise.reject(not_launched());
-            return Ok(channel);
+            return Ok(Opening { channel, call: 0.0 });
         };
         let host = self.0.host.get().map(Arc::clone);
-        if let (Some(id), Some(host)) = (&session_id, &host) {
-            host.add_session(id, &outbox);
-        }
+        // A fork names its own; the others are the session that was asked for.
+        let known = session_id.clone().filter(|_| method != "session/fork");
         let view = if callbacks { ViewKind::Callbacks } else { ViewKind::Events };
-        let spec = SessionSpec { view, outbox: Some(Arc::clone(&outbox)), state, cwd: None };
+        let spec = SessionSpec { view, outbox: Some(Arc::clone(&outbox)), state, cwd: None, discard_replay };
         let settle: Reply = Box::new(move |outcome| {
             if let (Ok(raw), Some(host)) = (&outcome, &host)
-                && let Some(id) = session_id_of(raw)
+                && let Some(id) = known.or_else(|| session_id_of(raw))
             {
                 host.add_session(&id, &outbox);
             }
             promise.settle(outcome);
         });
-        client.open(&method, session_id.as_deref(), &session, spec, settle);
-        Ok(channel)
+        let call = client.open(&method, session_id.as_deref(), &session, spec, settle);
+        Ok(Opening { channel, call: number(call) })
     }
 
     /// Starts a turn; the promise behind `token` settles on the session's channel, after everything that the turn said.
@@ -218,8 +225,14 @@ impl NativeClient {
             return Ok(());
         };
         let blocks: Box<RawValue> = parse(&blocks)?;
-        let options = parse::<Turn>(&options)?.into_core();
-        client.prompt_with(&session_id, &blocks, options, Box::new(move |outcome| promise.settle(outcome)));
+        let (options, meta) = parse::<Turn>(&options)?.into_core();
+        client.prompt_with_meta(
+            &session_id,
+            &blocks,
+            meta.as_deref(),
+            options,
+            Box::new(move |outcome| promise.settle(outcome)),
+        );
         Ok(())
     }
 
@@ -310,10 +323,21 @@ impl NativeClient {
     /// Kills the whole tree, synchronously.
     #[napi(catch_unwind)]
     pub fn kill(&self) {
-        if let Some(tree) = self.0.tree.get() {
-            tree.kill();
+        match (self.client(), self.0.tree.get()) {
+            (Some(client), _) => client.kill(),
+            (None, Some(tree)) => drop(tree.kill()),
+            (None, None) => {}
         }
     }
+}
+
+/// A session that is being opened.
+#[napi(object)]
+pub struct Opening {
+    /// Its channel.
+    pub channel: u32,
+    /// The call's number for `abandon`.
+    pub call: f64,
 }
 
 fn session_id_of(raw: &RawValue) -> Option<String> {

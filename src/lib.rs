@@ -4,6 +4,7 @@
 
 pub mod bridge;
 pub mod client;
+pub mod elicitation;
 pub mod files;
 pub mod floor;
 pub mod host;
@@ -92,7 +93,7 @@ impl NativeHub {
         let options: options::Ask = parse(&options)?;
         let mut session = options.session;
         session.timeout = (options.session_timeout_ms > 0).then(|| Duration::from_millis(options.session_timeout_ms));
-        let turn = options.turn.into_core();
+        let (turn, _) = options.turn.into_core();
         let ask = AskOptions {
             launch: options.launch.into_core(self.hub.owner),
             session,

@@ -74,6 +74,7 @@ struct JsOffers {
     elicitation_url: bool,
     auth_terminal: bool,
     rich_updates: bool,
+    unstable: bool,
 }
 
 impl Launch {
@@ -98,6 +99,7 @@ impl Launch {
             elicitation_url: self.offers.elicitation_url,
             auth_terminal: self.offers.auth_terminal,
             rich_updates: self.offers.rich_updates,
+            unstable: self.offers.unstable,
         };
         let fs = FsPolicy {
             read: options.offers.read_text_file,
@@ -142,23 +144,25 @@ impl Launch {
 /// Limits of a turn.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-#[expect(clippy::struct_field_names, reason = "the names that JavaScript uses, with their unit")]
 pub struct Turn {
     timeout_ms: u64,
     idle_timeout_ms: u64,
     settle_ms: u64,
+    #[serde(rename = "_meta")]
+    meta: Option<Box<RawValue>>,
 }
 
 impl Turn {
-    /// The core's options; 0 means no limit.
-    pub fn into_core(self) -> TurnOptions {
+    /// The core's options, where 0 means no limit, and `_meta` of the request.
+    pub fn into_core(self) -> (TurnOptions, Option<Box<RawValue>>) {
         let limit = |ms: u64| (ms > 0).then(|| Duration::from_millis(ms));
-        TurnOptions {
+        let options = TurnOptions {
             timeout: limit(self.timeout_ms),
             idle_timeout: limit(self.idle_timeout_ms),
             settle: Duration::from_millis(self.settle_ms),
             ..TurnOptions::default()
-        }
+        };
+        (options, self.meta)
     }
 }
 

@@ -1,14 +1,15 @@
 // The typed API for any host.
 
 import type {
-  AgentCapabilities, AgentRequests, AuthMethod, CompleteElicitationNotification, CreateElicitationRequest,
-  CreateElicitationResponse, CreateTerminalRequest, Implementation, McpServer, Meta, PermissionOptionKind, PromptRequest,
-  RequestPermissionOutcome, RequestPermissionRequest, SessionConfigOption, SessionEvent, SessionInfo, SessionModeState,
-  StopReason, SystemPrompt, ToolCallUpdate,
+  AgentCapabilities, AgentRequests, AuthMethod, CompleteElicitationNotification, CreateTerminalRequest, Implementation,
+  McpServer, Meta, PermissionOptionKind, PromptRequest, ProviderInfo, RequestPermissionOutcome, RequestPermissionRequest,
+  SessionConfigOption, SessionEvent, SessionInfo, SessionModeState, SessionStatus, StopReason, SystemPrompt, ToolCallUpdate,
 } from '../protocol.js';
+import type { ElicitationAnswer, ElicitationRequest } from './elicitation.js';
 import type { ExitFacts } from './errors.js';
 import type { AbortSignalLike, AsyncDisposeMember, HostAbortSignal, HostReadableStream } from './host.js';
 import type { SessionState, TurnUsage } from './state.js';
+import type { AuthStatus, ProviderSettings, SessionOptionsQuery, SessionOptionsResult } from './unstable.js';
 
 /** How an agent ended. */
 export interface ExitInfo extends ExitFacts {
@@ -16,10 +17,15 @@ export interface ExitInfo extends ExitFacts {
   readonly survivors?: number[];
 }
 
-/** Limits of one call. */
+/** Limits of one call, and what goes along with it. */
 export interface CallOptions {
-  /** Aborts the call: it rejects with `aborted`, and the agent is told. Default: none. */
+  /**
+   * Aborts the call: it rejects with the signal's reason, and the agent is told (`$/cancel_request`). A session that
+   * opens all the same is closed again where the agent can. Default: none.
+   */
   signal?: AbortSignalLike;
+  /** `_meta` of the request, passed on as it is; trace context (`traceparent`, `tracestate`, `baggage`) goes here. Default: absent. */
+  meta?: Meta;
   /** Milliseconds until the call rejects with `timeout`; 0 means no limit. Default: the client's `requestTimeoutMs`. */
   timeoutMs?: number;
 }
@@ -135,6 +141,12 @@ export interface LaunchOptions {
   terminalAuth?: boolean;
   /** `_meta` of the advertised capabilities, for extensions. Default: absent. */
   capabilitiesMeta?: Meta;
+  /**
+   * Use the parts of the protocol that may still change, where the agent advertises them: providers, the status, options,
+   * title and archive of sessions, `configOptions` of new ones, and the state of authentication. Without it such calls
+   * reject with `unsupported_capability`, whose `extra.option` is `unstable`. Default: `false`.
+   */
+  unstable?: boolean;
   /** Authenticate after `initialize`. `true` takes the first advertised method. Default: not done. */
   authenticate?: boolean | AuthenticateOptions;
   /** Aborts the launch; once launched it has no effect. Default: none. */
@@ -167,13 +179,17 @@ export interface LaunchOptions {
   terminal?: boolean | TerminalOptions;
   /** Which kinds of elicitation to advertise, when `onElicitation` is set. Default: both. */
   elicitation?: { form?: boolean; url?: boolean };
-  /** Answers elicitations. Absent: not advertised. Throwing: `cancel`. */
-  onElicitation?(request: CreateElicitationRequest & { readonly signal: HostAbortSignal }):
-    CreateElicitationResponse | Promise<CreateElicitationResponse>;
-  /** An elicitation was completed elsewhere. */
+  /** Answers elicitations. Absent: not advertised. Throwing, or an answer that does not fit: `cancel`. */
+  onElicitation?(request: ElicitationRequest): ElicitationAnswer | Promise<ElicitationAnswer>;
+  /** A URL elicitation that was accepted is completed. Told once; ids that are not known are ignored. */
   onElicitationComplete?(notification: CompleteElicitationNotification): void;
-  /** Answers requests outside the protocol. Absent, or returning `undefined`: method not found (−32601). */
-  onExtRequest?(method: string, params: unknown): unknown;
+  /** Whether somebody is signed in has changed. Only with `unstable`. */
+  onAuthStatus?(status: AuthStatus): void;
+  /**
+   * Answers requests outside the protocol. Absent, or returning `undefined`: method not found (−32601). What it throws is
+   * the answer: `code`, where it is a whole number, `message`, and `data`. The signal fires when the agent no longer waits.
+   */
+  onExtRequest?(method: string, params: unknown, call: { readonly signal: HostAbortSignal }): unknown;
   /** Receives notifications outside the protocol. Default: they are ignored. */
   onExtNotification?(method: string, params: unknown): void;
   /** Sees every line of the wire. Costs a copy of each; for debugging. Default: off. */
@@ -190,13 +206,22 @@ export interface NewSessionOptions extends CallOptions {
   additionalDirectories?: string[];
   /** Only where the agent advertised `systemPrompt`. A string appends. Default: absent. */
   systemPrompt?: string | SystemPrompt;
-  /** `_meta` of the request. Default: absent. */
-  meta?: Meta;
+  /** Values of configuration options to start with, by id. Needs `unstable` and `sessionCapabilities.options`. Default: absent. */
+  configOptions?: Record<string, string | boolean>;
+  /** Whether prompts wait for the running turn instead of being refused; see {@link PromptOptions.queue}. Default: `false`. */
+  queue?: boolean;
+  /** Most turns that wait. Default: 16. */
+  maxQueuedTurns?: number;
+  /** Whether adjacent text deltas of one message that are delivered together come as one event. Default: `false`. */
+  coalesce?: boolean;
 }
 
 /** How to reopen a session. `cwd` must be the session's own. */
 export interface LoadSessionOptions extends NewSessionOptions {
-  /** Whether replayed history is delivered as events (`replay: true`). Default: `true`. */
+  /**
+   * Whether replayed history is delivered as events (`replay: true`). `false` leaves the conversation out; what tells how
+   * the session stands (mode, options, commands, title, usage) still comes. Default: `true`.
+   */
   replay?: boolean;
 }
 
@@ -204,14 +229,21 @@ export interface LoadSessionOptions extends NewSessionOptions {
 export interface ListSessionsOptions extends CallOptions {
   /** Only sessions of this directory. Default: all. */
   cwd?: string;
-  /** Whether archived sessions are listed. Default: the agent's choice. */
+  /** Whether archived sessions are listed. Needs `unstable` and `sessionCapabilities.archive`. Default: the agent's choice. */
   archived?: AgentRequests['session/list']['params']['archived'];
 }
 
-/** Limits of one turn. */
+/** Limits of one turn, and what goes along with it. */
 export interface PromptOptions {
-  /** Cancels the turn. Default: none. */
+  /** Cancels the turn. One that still waits for its beginning rejects with the signal's reason. Default: none. */
   signal?: AbortSignalLike;
+  /** `_meta` of the request, passed on as it is. Default: absent. */
+  meta?: Meta;
+  /**
+   * Whether the turn waits until those before it are over, in order. A cancel of the session drops what waits: it rejects
+   * with `aborted`. No room: `turn_in_progress`. Limits count from the turn's beginning. Default: the session's `queue`.
+   */
+  queue?: boolean;
   /** Milliseconds for the whole turn; then it is cancelled and rejects with `timeout`. 0 means no limit. Default: 0. */
   timeoutMs?: number;
   /**
@@ -238,6 +270,8 @@ export interface PromptResult {
   cancelRequested: boolean;
   /** Whether the turn was ended locally, because the agent did not end it in time after a cancel. */
   forced: boolean;
+  /** `_meta` of the agent's answer. */
+  meta?: Meta;
 }
 
 /**
@@ -257,7 +291,7 @@ export interface PromptTurn extends AsyncIterable<SessionEvent>, PromiseLike<Pro
   text(): Promise<string>;
   /** The events as a web stream. Cancelling the stream does not cancel the turn. */
   toReadableStream(): HostReadableStream<SessionEvent>;
-  /** Asks the agent to stop; resolves when the turn has ended. */
+  /** Asks the agent to stop; resolves when the turn has ended. A turn that still waits is dropped, others are left alone. */
   cancel(): Promise<CancelResult>;
   catch<T = never>(onRejected?: ((reason: unknown) => T | PromiseLike<T>) | null): Promise<PromptResult | T>;
   finally(onFinally?: (() => void) | null): Promise<PromptResult>;
@@ -278,18 +312,24 @@ export class AcpSession {
    * history is in it. It stays readable after the session ended. `undefined` with `state: false`.
    */
   readonly state?: SessionState;
-  /** Starts a turn. Rejects with `turn_in_progress` while another one runs. */
+  /** `_meta` of the answer that opened it. */
+  readonly meta?: Meta;
+  /** Starts a turn. Rejects with `turn_in_progress` while another one runs, unless it may wait (`queue`). */
   prompt(input: PromptInput, options?: PromptOptions): PromptTurn;
   /** Every update of the session from now on, in turns and between them. Ends when the session is closed. */
   updates(): AsyncIterableIterator<SessionEvent>;
   setMode(modeId: string, options?: CallOptions): Promise<void>;
-  /** Resolves with the full set of options after the change. */
+  /** Resolves with the full set of options after the change. A value that the session does not offer is refused here. */
   setConfigOption(configId: string, value: string | boolean, options?: CallOptions): Promise<SessionConfigOption[]>;
   /** Changes the option of the category `model`. Rejects with `unsupported_capability` when there is none. */
   setModel(modelId: string, options?: CallOptions): Promise<SessionConfigOption[]>;
-  /** Cancels the running turn; resolves when it has ended. */
+  /** Changes the first option of a category that offers the value. Rejects with `unsupported_capability` when there is none. */
+  setConfigCategory(category: string, value: string | boolean, options?: CallOptions): Promise<SessionConfigOption[]>;
+  /** Needs `unstable` and `sessionCapabilities.title`. Resolves with the title as the agent keeps it. */
+  setTitle(title: string, options?: CallOptions): Promise<string>;
+  /** Cancels the running turn, and drops those that wait; resolves when it has ended. */
   cancel(): Promise<CancelResult>;
-  /** Cancels the running turn, waits for its end, then prompts. */
+  /** Cancels the running turn, drops those that wait, waits for the end, then prompts. */
   interruptWith(input: PromptInput, options?: PromptOptions): PromptTurn;
   /** Cancels what runs, and tells the agent where it advertised `close`. Idempotent. */
   close(): Promise<void>;
@@ -321,6 +361,17 @@ export interface Diagnostics {
   refusedRequests: number;
 }
 
+/** A command for a person to sign in with, in a real terminal. Exit code 0 means success; launch anew after it. */
+export interface LoginCommand {
+  /** The launch's own program; never the agent's choice. */
+  command: string;
+  /** The launch's arguments, then the method's. */
+  args: string[];
+  cwd: string;
+  /** The launch's environment, with the method's variables on top. A terminal usually needs `TERM`, too. */
+  env: Record<string, string>;
+}
+
 /** A launched agent and the connection to it. */
 export class AcpClient {
   private constructor();
@@ -335,6 +386,8 @@ export class AcpClient {
   readonly agentInfo?: Implementation;
   readonly agentCapabilities: AgentCapabilities;
   readonly authMethods: AuthMethod[];
+  /** `_meta` of the agent's answer to `initialize`. */
+  readonly meta?: Meta;
   newSession(options?: NewSessionOptions): Promise<AcpSession>;
   /** Needs `loadSession`. History arrives as events before this resolves. */
   loadSession(sessionId: string, options?: LoadSessionOptions): Promise<AcpSession>;
@@ -347,9 +400,34 @@ export class AcpClient {
   /** Needs `sessionCapabilities.delete`. */
   deleteSession(sessionId: string, options?: CallOptions): Promise<void>;
   /** The method must be advertised and not be a `terminal` one. */
-  authenticate(methodId: string, options?: CallOptions & { meta?: Meta }): Promise<void>;
+  authenticate(methodId: string, options?: CallOptions): Promise<void>;
+  /**
+   * What a person runs to sign in with a method of type `terminal`. Needs `terminalAuth` at launch for the agent to offer
+   * one. `acp login` does all of it.
+   *
+   * @throws {AcpError} `invalid_argument` for any other method, `malformed_response` for one that would change the program
+   */
+  loginCommand(methodId: string): LoginCommand;
   /** Needs `auth.logout`. */
   logout(options?: CallOptions): Promise<void>;
+  /** Needs `unstable` and `auth.status`. */
+  authStatus(options?: CallOptions): Promise<AuthStatus>;
+  /** Needs `unstable` and `providers`. */
+  listProviders(options?: CallOptions): Promise<ProviderInfo[]>;
+  /** Needs `unstable` and `providers`. */
+  setProvider(provider: ProviderSettings, options?: CallOptions): Promise<void>;
+  /** Needs `unstable` and `providers`. */
+  disableProvider(providerId: string, options?: CallOptions): Promise<void>;
+  /** Needs `unstable` and `sessionCapabilities.status`. Take a status that is not known for `saved`. */
+  sessionStatus(sessionId: string, options?: CallOptions): Promise<SessionStatus>;
+  /** Needs `unstable` and `sessionCapabilities.options`. What a session would have, before it is opened. */
+  sessionOptions(where?: SessionOptionsQuery): Promise<SessionOptionsResult>;
+  /** Needs `unstable` and `sessionCapabilities.archive`. */
+  archiveSession(sessionId: string, options?: CallOptions): Promise<void>;
+  /** Needs `unstable` and `sessionCapabilities.archive`. */
+  unarchiveSession(sessionId: string, options?: CallOptions): Promise<void>;
+  /** Needs `unstable` and `sessionCapabilities.title`. Resolves with the title as the agent keeps it. */
+  setSessionTitle(sessionId: string, title: string, options?: CallOptions): Promise<string>;
   /** Sends a request of the protocol, or an extension method; the result is as the agent sent it. */
   request<M extends keyof AgentRequests>(method: M, params: AgentRequests[M]['params'], options?: CallOptions):
     Promise<AgentRequests[M]['result']>;

@@ -28,6 +28,7 @@ for (const argv of [
   ['ask', '--timeout', '99999999999', 'hi'],
   ['ask', '--env', '=x', 'hi'],
   ['probe', 'gemini'],
+  ['login', 'me'],
   ['probe', '--allow'],
 ]) {
   test(`acp ${argv.map((arg) => JSON.stringify(arg)).join(' ')} is wrong usage`, async () => {
@@ -39,7 +40,7 @@ for (const argv of [
   });
 }
 
-for (const argv of [['--help'], ['-h'], ['help'], ['ask', '--help'], ['probe', '-h']]) {
+for (const argv of [['--help'], ['-h'], ['help'], ['ask', '--help'], ['probe', '-h'], ['login', '-h']]) {
   test(`acp ${argv.join(' ')} helps`, async () => {
     const { code, stdout, stderr } = await acp(argv);
     assert.equal(code, 0);

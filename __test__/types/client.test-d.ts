@@ -1,6 +1,6 @@
 import { AcpClient, AcpError, AcpSession } from 'fusion-acp-runtime';
 import type {
-  CancelResult, ExitInfo, LaunchOptions, PermissionDecision, PromptResult, PromptTurn, SessionConfigOption,
+  CancelResult, ElicitationAnswer, ElicitationProblem, ElicitationRequest, ExitInfo, LaunchOptions, PermissionDecision, PromptResult, PromptTurn, SessionConfigOption,
   SessionEvent, SessionInfo,
 } from 'fusion-acp-runtime';
 import type { Expect, Same } from './expect.js';
@@ -102,3 +102,50 @@ export function failure(error: unknown): string {
 }
 
 export type Awaited1 = Expect<Same<Awaited<PromptTurn>, PromptResult>>;
+
+export async function more(client: AcpClient, session: AcpSession): Promise<void> {
+  const opened = await client.newSession({
+    queue: true, maxQueuedTurns: 4, coalesce: true, configOptions: { model: 'large', fast: true },
+    meta: { traceparent: '00-x', tracestate: 'a=b', baggage: 'c=d' },
+  });
+  await client.loadSession('s', { replay: false, timeoutMs: 0 });
+  // @ts-expect-error nothing is replayed where nothing is loaded
+  await client.resumeSession('s', { replay: false });
+  // @ts-expect-error a value is a string or a boolean
+  await client.newSession({ configOptions: { n: 1 } });
+  opened.prompt('x', { queue: false, meta: { any: [1] } }).catch(() => {});
+  await session.setConfigCategory('thought_level', 'high', { timeoutMs: 1 });
+  const title: string = await session.setTitle('T');
+  const status: 'open' | 'saved' | (string & {}) = await client.sessionStatus('s');
+  const { state, accounts } = await client.authStatus();
+  const known: 'authenticated' | 'unauthenticated' | 'not_required' | 'unknown' = state;
+  const providers: string[] = (await client.listProviders()).map((provider) => provider.providerId);
+  await client.setProvider({ providerId: 'p', apiType: 'openai', baseUrl: 'https://x', headers: { a: 'b' } });
+  // @ts-expect-error a provider has an address
+  await client.setProvider({ providerId: 'p', apiType: 'openai' });
+  await client.disableProvider('p');
+  const { modes, configOptions } = await client.sessionOptions({ cwd: '/work', sessionId: 's' });
+  await client.archiveSession('s');
+  await client.unarchiveSession('s');
+  const { command, args, cwd, env } = client.loginCommand('tty');
+  const parts: [string, string[], string, Record<string, string>] = [command, args, cwd, env];
+  void [title, status, known, accounts.length, providers, modes?.currentModeId, configOptions?.length, parts, session.meta];
+}
+
+export const asks: LaunchOptions = {
+  command: 'agent',
+  cwd: '/work',
+  unstable: true,
+  onAuthStatus: ({ state }) => void (state === 'unknown'),
+  onElicitation(request: ElicitationRequest): ElicitationAnswer {
+    if (request.mode === 'url') {
+      const host: string = request.host;
+      // @ts-expect-error an address has no form
+      request.validate({});
+      return { action: host === 'example.com' ? 'accept' : 'decline' };
+    }
+    const problems: ElicitationProblem[] = request.validate({ a: 1 });
+    return problems.length === 0 ? { action: 'accept', content: { a: 1 } } : { action: 'cancel' };
+  },
+  onExtRequest: (_method, _params, { signal }) => signal.aborted,
+};

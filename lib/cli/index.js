@@ -3,12 +3,14 @@
 const { version } = require('../../package.json');
 const { ask, failureText } = require('./ask');
 const { exitCodes, UsageError } = require('./exit-codes');
+const { login } = require('./login');
 const { probe } = require('./probe');
 
 const help = `Usage: acp <command> [options]
 
   acp ask "prompt"    asks an agent once and streams its answer
   acp probe           says whether an agent is ready
+  acp login           signs in to an agent
   acp agent           is the built-in demo agent, on standard input and output
 
   acp <command> --help tells more. acp --version tells the version.`;
@@ -17,6 +19,7 @@ const help = `Usage: acp <command> [options]
 const commands = {
   ask,
   probe,
+  login,
   async agent() {
     require('../default-agent/main.js');
     return exitCodes.ok;

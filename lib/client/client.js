@@ -4,8 +4,11 @@ const { AcpError } = require('../errors.js');
 const native = require('../native/index.js');
 const { reasonOf } = require('../native/abort.js');
 const { whole } = require('../native/options.js');
-const { AcpSession } = require('./session.js');
+const { initial } = require('./config-options.js');
 const { handlersOf, nativeOptions } = require('./launch-options.js');
+const { loginCommand } = require('./login.js');
+const { AcpSession } = require('./session.js');
+const unstable = require('./unstable.js');
 
 const REQUEST_TIMEOUT_MS = 60_000;
 const CANCEL_GRACE_MS = 10_000;
@@ -18,6 +21,8 @@ class AcpClient {
   #sessions = new Set();
   /** @type {Promise<any> | undefined} */
   #closing;
+  /** @type {import('../../types/client').LaunchOptions} */
+  #launch;
 
   /**
    * @param {import('../native/client').Client} nativeClient
@@ -27,6 +32,7 @@ class AcpClient {
   constructor(nativeClient, options) {
     /** @internal */
     this.native = nativeClient;
+    this.#launch = options;
     /** @internal */
     this.cwd = options.cwd;
     /** @internal */
@@ -37,12 +43,13 @@ class AcpClient {
     this.keepsState = options.state !== false;
     /** Whether the agent has ended. @internal */
     this.ended = false;
-    const { pid, protocolVersion, agentInfo, agentCapabilities, authMethods } = nativeClient.facts;
+    const { pid, protocolVersion, agentInfo, agentCapabilities, authMethods, _meta: meta } = nativeClient.facts;
     this.pid = pid;
     this.protocolVersion = protocolVersion;
     this.agentInfo = agentInfo ?? undefined;
     this.agentCapabilities = agentCapabilities;
     this.authMethods = authMethods;
+    this.meta = meta;
     this.closed = nativeClient.closed.then((exit) => {
       this.#onEnd();
       return exit;
@@ -59,7 +66,7 @@ class AcpClient {
     if (options.authenticate === true && client.authMethods.length > 0) {
       const method = client.authMethods.find((/** @type {any} */ candidate) => candidate.type !== 'terminal');
       try {
-        if (method !== undefined) await client.authenticate(method.id, { meta: { headless: true } });
+        if (method !== undefined) await client.authenticate(method.id, { meta: { headless: true }, signal: options.signal });
       } catch (error) {
         await client.close();
         throw error;
@@ -110,11 +117,11 @@ class AcpClient {
   /**
    * @param {string} method
    * @param {string | undefined} sessionId
-   * @param {import('../../types/client').NewSessionOptions} options
+   * @param {import('../../types/client').LoadSessionOptions} options
    */
   async #open(method, sessionId, options) {
-    if (options.signal?.aborted) throw reasonOf(options.signal);
-    const { systemPrompt } = options;
+    const { signal, systemPrompt } = options;
+    if (signal?.aborted) throw reasonOf(signal);
     const cwd = options.cwd ?? this.cwd;
     const request = {
       cwd,
@@ -122,12 +129,14 @@ class AcpClient {
       additionalDirectories: options.additionalDirectories,
       systemPrompt:
         typeof systemPrompt === 'string' ? { mode: 'append', content: [{ type: 'text', text: systemPrompt }] } : systemPrompt,
+      configOptions: initial(options.configOptions),
+      discardReplay: options.replay === false,
       _meta: options.meta,
       timeoutMs: whole(options.timeoutMs, 'timeoutMs') ?? this.requestTimeoutMs,
       state: this.keepsState,
     };
-    const session = new AcpSession(this, cwd);
-    await session.open(method, sessionId, request);
+    const session = new AcpSession(this, cwd, options);
+    await session.open(method, sessionId, request, { signal, coalesce: options.coalesce === true });
     if (this.ended) session.onClientEnd();
     else this.#sessions.add(session);
     return session;
@@ -167,7 +176,7 @@ class AcpClient {
 
   /**
    * @param {string} methodId
-   * @param {import('../../types/client').CallOptions & { meta?: any }} [options]
+   * @param {import('../../types/client').CallOptions} [options]
    */
   async authenticate(methodId, options = {}) {
     const method = this.authMethods.find((/** @type {any} */ candidate) => candidate.id === methodId);
@@ -176,15 +185,88 @@ class AcpClient {
       const text = 'a terminal method is run by a person in a terminal, not by a call';
       throw new AcpError('invalid_argument', text, { phase: 'authenticate' });
     }
-    const { meta, ...call } = options;
-    const params = meta === undefined ? { methodId } : { methodId, _meta: meta };
-    await this.#call('authenticate', params, call, { phase: 'authenticate' });
+    await this.#call('authenticate', { methodId }, options, { phase: 'authenticate' });
+  }
+
+  /** @param {string} methodId */
+  loginCommand(methodId) {
+    return loginCommand(this.authMethods, methodId, this.#launch);
   }
 
   /** @param {import('../../types/client').CallOptions} [options] */
   async logout(options) {
     await this.#call('logout', {}, options, { phase: 'authenticate' });
   }
+
+  /** @param {import('../../types/client').CallOptions} [options] */
+  async authStatus(options) {
+    return unstable.authStatusOf(await this.#call('auth/status', {}, options, { phase: 'authenticate' }));
+  }
+
+  /** @param {import('../../types/client').CallOptions} [options] */
+  listProviders(options) {
+    return unstable.listProviders(this.#unstable, options);
+  }
+
+  /**
+   * @param {import('../../types/unstable').ProviderSettings} provider
+   * @param {import('../../types/client').CallOptions} [options]
+   */
+  setProvider(provider, options) {
+    return unstable.setProvider(this.#unstable, provider, options);
+  }
+
+  /**
+   * @param {string} providerId
+   * @param {import('../../types/client').CallOptions} [options]
+   */
+  async disableProvider(providerId, options) {
+    await this.#call('providers/disable', { providerId }, options);
+  }
+
+  /**
+   * @param {string} sessionId
+   * @param {import('../../types/client').CallOptions} [options]
+   */
+  sessionStatus(sessionId, options) {
+    return unstable.sessionStatus(this.#unstable, sessionId, options);
+  }
+
+  /** @param {import('../../types/unstable').SessionOptionsQuery} [where] */
+  sessionOptions(where = {}) {
+    return unstable.sessionOptions(this.#unstable, where, this.cwd);
+  }
+
+  /**
+   * @param {string} sessionId
+   * @param {import('../../types/client').CallOptions} [options]
+   */
+  async archiveSession(sessionId, options) {
+    await this.#call('session/archive', { sessionId }, options);
+  }
+
+  /**
+   * @param {string} sessionId
+   * @param {import('../../types/client').CallOptions} [options]
+   */
+  async unarchiveSession(sessionId, options) {
+    await this.#call('session/unarchive', { sessionId }, options);
+  }
+
+  /**
+   * @param {string} sessionId
+   * @param {string} title
+   * @param {import('../../types/client').CallOptions} [options]
+   */
+  setSessionTitle(sessionId, title, options) {
+    return unstable.setSessionTitle(this.#unstable, sessionId, title, options);
+  }
+
+  /** @type {import('./unstable').Call} */
+  #unstable = (method, params, options = {}) => {
+    const { secrets, ...call } = options;
+    return this.#call(method, params, call, { secrets });
+  };
 
   /**
    * @param {string} method
@@ -200,12 +282,14 @@ class AcpClient {
    * @param {string} method
    * @param {unknown} params
    * @param {import('../../types/client').CallOptions} [options]
-   * @param {{ phase?: string, closeSession?: string }} [more]
+   * @param {{ phase?: string, closeSession?: string, secrets?: string[] }} [more]
    * @returns {Promise<any>}
    */
   async #call(method, params, options = {}, more = {}) {
+    const { signal, meta } = options;
     const timeoutMs = whole(options.timeoutMs, 'timeoutMs') ?? this.requestTimeoutMs;
-    return this.native.call(method, params, { ...more, timeoutMs, signal: options.signal });
+    const sent = meta === undefined ? params : { .../** @type {object} */ (params), _meta: meta };
+    return this.native.call(method, sent, { ...more, timeoutMs, signal });
   }
 
   /**

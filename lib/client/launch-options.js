@@ -7,6 +7,8 @@
  */
 
 const { invalid, whole } = require('../native/options.js');
+const { elicitationHandler } = require('./elicitation.js');
+const { authStatusOf } = require('./unstable.js');
 
 /**
  * @param {LaunchOptions} options
@@ -29,6 +31,7 @@ function nativeOptions(options) {
       elicitationUrl: elicits && elicitation?.url !== false,
       authTerminal: options.terminalAuth === true,
       richUpdates: options.richUpdates !== false,
+      unstable: options.unstable === true,
     },
     readMaxBytes: fs?.readMaxBytes,
     writeMaxBytes: fs?.writeMaxBytes,
@@ -59,12 +62,14 @@ function handlersOf(options) {
   if (approveWrite) handlers.write = (request) => approveWrite.call(fs, request);
   const approve = typeof terminal === 'object' ? terminal.approve : undefined;
   if (approve) handlers.command = (params) => approve.call(terminal, params);
-  if (options.onElicitation) {
-    handlers.elicitation = (params, signal) => options.onElicitation?.({ ...params, signal });
+  const { onElicitation } = options;
+  if (onElicitation) handlers.elicitation = elicitationHandler((request) => onElicitation.call(options, request));
+  if (options.onExtRequest) {
+    handlers.extension = (method, params, signal) => options.onExtRequest?.(method, params, { signal });
   }
-  if (options.onExtRequest) handlers.extension = (method, params) => options.onExtRequest?.(method, params);
   handlers.notification = (method, params) => {
     if (method === 'elicitation/complete') options.onElicitationComplete?.(params);
+    else if (method === 'auth/status_update') options.onAuthStatus?.(authStatusOf(params));
     else options.onExtNotification?.(method, params);
   };
   if (options.onWire) handlers.wire = (frame) => options.onWire?.(frame);

@@ -3,10 +3,13 @@
 const { AcpError } = require('../errors.js');
 const { Kind } = require('../native/index.js');
 const { reasonOf } = require('../native/abort.js');
+const { whole } = require('../native/options.js');
+const { optionOfCategory, setting } = require('./config-options.js');
 const { EventQueue } = require('./event-queue.js');
 const { EventReader } = require('./events.js');
 const { StateReader } = require('./session-state.js');
 const { PromptTurn } = require('./turn.js');
+const { DEFAULT_MAX_QUEUED, TurnQueue, dropped } = require('./turn-queue.js');
 
 /** Categories of configuration options that choose the model. */
 const MODEL = 'model';
@@ -26,17 +29,28 @@ class AcpSession {
   #pressing = new Set();
   /** @type {PromptTurn | undefined} */
   #turn;
+  /** @type {TurnQueue} */
+  #queue;
+  /** Whether prompts wait for the running turn unless they say otherwise. */
+  #queueing;
   #closed = false;
+  /** Whether it ended because the connection did: whoever calls then is told why that ended. */
+  #lost = false;
 
   /**
    * @param {import('./client').AcpClient} client
    * @param {string} cwd
+   * @param {import('../../types/client').NewSessionOptions} [options]
    * @internal
    */
-  constructor(client, cwd) {
+  constructor(client, cwd, options = {}) {
     this.#client = client;
+    this.#queueing = options.queue === true;
+    this.#queue = new TurnQueue(whole(options.maxQueuedTurns, 'maxQueuedTurns') ?? DEFAULT_MAX_QUEUED);
     this.cwd = cwd;
     this.id = '';
+    /** @type {any} */
+    this.meta = undefined;
     /** @type {any} */
     this.modes = undefined;
     /** @type {any} */
@@ -49,19 +63,21 @@ class AcpSession {
    * @param {string} method
    * @param {string | undefined} sessionId
    * @param {object} request
+   * @param {{ signal?: any, coalesce?: boolean }} view
    * @internal
    */
-  async open(method, sessionId, request) {
+  async open(method, sessionId, request, view) {
     // Updates can come before the answer that names the session, but never before this listener.
     this.#reader.sessionId = sessionId ?? '';
     const listener = { event: (/** @type {number} */ kind, /** @type {string} */ text) => this.#receive(kind, text) };
-    this.#native = await this.#client.native.open(method, sessionId, request, {}, listener);
+    this.#native = await this.#client.native.open(method, sessionId, request, view, listener);
     this.id = this.#native.id;
     this.#reader.sessionId = this.id;
     this.modes = this.#native.result?.modes ?? this.modes;
     this.configOptions = this.#native.result?.configOptions ?? this.configOptions;
     const state = this.#native.state();
     if (state !== null) this.#state = new StateReader(state);
+    this.meta = this.#native.result?._meta ?? undefined;
     return this;
   }
 
@@ -110,9 +126,30 @@ class AcpSession {
    * @returns {PromptTurn}
    */
   prompt(input, options = {}) {
-    const turn = new PromptTurn(this, (queue, paused) => this.#onPressure(queue, paused));
-    turn.begin(this.#run(turn, input, options));
+    const turn = this.#newTurn();
+    turn.begin(this.#admit(turn, input, options));
     return turn;
+  }
+
+  #newTurn() {
+    return new PromptTurn(this, (queue, paused) => this.#onPressure(queue, paused));
+  }
+
+  /**
+   * Runs a turn, now or when those before it are over.
+   *
+   * @param {PromptTurn} turn
+   * @param {import('../../types/client').PromptInput} input
+   * @param {import('../../types/client').PromptOptions} options
+   */
+  async #admit(turn, input, options) {
+    this.#check();
+    if (options.signal?.aborted) throw reasonOf(options.signal);
+    if (this.#turn !== undefined) {
+      if (!(options.queue ?? this.#queueing)) throw turnInProgress();
+      await this.#queue.wait(turn, options.signal);
+    }
+    return this.#run(turn, input, options);
   }
 
   /**
@@ -122,19 +159,18 @@ class AcpSession {
    */
   async #run(turn, input, options) {
     const { signal } = options;
-    this.#check();
-    if (signal?.aborted) throw reasonOf(signal);
-    if (this.#turn !== undefined) throw turnInProgress();
     const blocks = typeof input === 'string' ? [{ type: 'text', text: input }] : input;
+    const abort = () => void this.#cancelRunning();
     this.#turn = turn;
-    const abort = () => void this.cancel();
-    signal?.addEventListener('abort', abort, { once: true });
     try {
+      this.#check();
+      signal?.addEventListener('abort', abort, { once: true });
       const outcome = await this.#native.prompt(blocks, options);
       return promptResult(outcome);
     } finally {
       signal?.removeEventListener('abort', abort);
-      if (this.#turn === turn) this.#turn = undefined;
+      // At once, so that nothing gets in between.
+      if (this.#turn === turn) this.#turn = /** @type {PromptTurn | undefined} */ (this.#queue.next());
     }
   }
 
@@ -169,11 +205,7 @@ class AcpSession {
   async setConfigOption(configId, value, options) {
     this.#check();
     if (!this.configOptions) throw unsupported('session/set_config_option', 'the session has no configuration options');
-    if (!this.configOptions.some((/** @type {any} */ option) => option.id === configId)) {
-      throw new AcpError('invalid_argument', 'the session has no configuration option of that id');
-    }
-    const params = { sessionId: this.id, configId, value };
-    if (typeof value === 'boolean') /** @type {any} */ (params).type = 'boolean';
+    const params = { sessionId: this.id, ...setting(this.configOptions, configId, value) };
     const result = await this.#client.request('session/set_config_option', /** @type {any} */ (params), options);
     if (!Array.isArray(result?.configOptions)) {
       throw new AcpError('malformed_response', 'the agent did not return its configuration options', { phase: 'session' });
@@ -186,41 +218,87 @@ class AcpSession {
    * @param {string} modelId
    * @param {import('../../types/client').CallOptions} [options]
    */
-  async setModel(modelId, options) {
-    this.#check();
-    const option = this.configOptions?.find((/** @type {any} */ candidate) => candidate.category === MODEL);
-    if (option === undefined) throw unsupported('session/set_config_option', 'the session has no option that chooses a model');
-    return this.setConfigOption(option.id, modelId, options);
+  setModel(modelId, options) {
+    return this.setConfigCategory(MODEL, modelId, options);
   }
 
-  async cancel() {
-    if (this.#closed) return { state: /** @type {const} */ ('idle') };
+  /**
+   * @param {string} category
+   * @param {string | boolean} value
+   * @param {import('../../types/client').CallOptions} [options]
+   */
+  async setConfigCategory(category, value, options) {
+    this.#check();
+    const id = optionOfCategory(this.configOptions, category, value);
+    if (id === undefined) throw unsupported('session/set_config_option', 'the session has no option of that category');
+    return this.setConfigOption(id, value, options);
+  }
+
+  /**
+   * @param {string} title
+   * @param {import('../../types/client').CallOptions} [options]
+   */
+  async setTitle(title, options) {
+    this.#check();
+    return this.#client.setSessionTitle(this.id, title, options);
+  }
+
+  cancel() {
+    this.#queue.dropAll(dropped);
+    return this.#cancelRunning();
+  }
+
+  /** @returns {Promise<{ state: 'cancelled' | 'forced' | 'idle' }>} */
+  async #cancelRunning() {
+    if (this.#closed) return { state: 'idle' };
     return { state: await this.#native.cancel(this.#client.cancelGraceMs) };
   }
 
   /**
-   * Cancels the running turn, waits for its end, then prompts.
+   * Cancels one turn, whether it runs or waits.
+   *
+   * @param {PromptTurn} turn
+   * @returns {Promise<{ state: 'cancelled' | 'forced' | 'idle' }>}
+   * @internal
+   */
+  async cancelTurn(turn) {
+    if (this.#queue.drop(turn, dropped())) return { state: 'cancelled' };
+    return this.#turn === turn ? this.#cancelRunning() : { state: 'idle' };
+  }
+
+  /**
+   * Cancels the running turn and what waits behind it, waits for its end, then prompts.
    *
    * @param {import('../../types/client').PromptInput} input
    * @param {import('../../types/client').PromptOptions} [options]
    */
   interruptWith(input, options = {}) {
-    const turn = new PromptTurn(this, (queue, paused) => this.#onPressure(queue, paused));
-    const running = this.#turn;
-    turn.begin(
-      (async () => {
-        if (running !== undefined) {
-          await this.cancel();
-          await running.result.catch(() => {});
-        }
-        return this.#run(turn, input, options);
-      })(),
-    );
+    const turn = this.#newTurn();
+    turn.begin(this.#interrupt(turn, input, options));
     return turn;
+  }
+
+  /**
+   * @param {PromptTurn} turn
+   * @param {import('../../types/client').PromptInput} input
+   * @param {import('../../types/client').PromptOptions} options
+   */
+  async #interrupt(turn, input, options) {
+    this.#check();
+    if (options.signal?.aborted) throw reasonOf(options.signal);
+    this.#queue.dropAll(dropped);
+    if (this.#turn !== undefined) {
+      // Where no queue was asked for, this one turn may wait all the same.
+      const comes = this.#queue.wait(turn, options.signal, true);
+      this.#cancelRunning().catch(() => {});
+      await comes;
+    }
+    return this.#run(turn, input, options);
   }
 
   async close() {
     if (this.#closed) return;
+    this.#queue.dropAll(closedError);
     if (this.#turn !== undefined) await this.cancel();
     if (this.#closed) return;
     this.#closed = true;
@@ -240,6 +318,7 @@ class AcpSession {
 
   /** The connection is gone. @internal */
   onClientEnd() {
+    this.#lost ||= !this.#closed;
     this.#closed = true;
     this.#end();
   }
@@ -251,8 +330,12 @@ class AcpSession {
   }
 
   #check() {
-    if (this.#closed) throw new AcpError('session_unusable', 'the session is closed', { phase: 'session' });
+    if (this.#closed && !this.#lost) throw closedError();
   }
+}
+
+function closedError() {
+  return new AcpError('session_unusable', 'the session is closed', { phase: 'session' });
 }
 
 function turnInProgress() {
@@ -274,8 +357,9 @@ function changesState(text) {
 
 /** @param {any} outcome */
 function promptResult(outcome) {
-  const { stopReason = '', text, textTruncated, cancelRequested, forced, usage } = outcome;
-  const value = { stopReason, text, textTruncated, cancelRequested, forced };
+  const { stopReason = '', text, textTruncated, cancelRequested, forced, usage, result } = outcome;
+  const meta = result?._meta ?? undefined;
+  const value = { stopReason, text, textTruncated, cancelRequested, forced, ...(meta && { meta }) };
   return usage === undefined ? value : { ...value, usage };
 }
 

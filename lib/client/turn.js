@@ -106,7 +106,7 @@ class PromptTurn {
   }
 
   cancel() {
-    return this.session.cancel();
+    return this.session.cancelTurn(this);
   }
 }
 

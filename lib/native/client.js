@@ -76,16 +76,16 @@ class Client {
    *
    * @param {string} method
    * @param {unknown} params
-   * @param {{ phase?: string, timeoutMs?: number, closeSession?: string, signal?: any }} [options]
+   * @param {{ phase?: string, timeoutMs?: number, closeSession?: string, secrets?: string[], signal?: any }} [options]
    * @returns {Promise<any>}
    */
   call(method, params, options = {}) {
-    const { phase = 'session', timeoutMs = 0, closeSession, signal } = options;
+    const { phase = 'session', timeoutMs = 0, closeSession, secrets, signal } = options;
     let call = 0;
     const start = () =>
       this.hub.promise((token) => {
         const json = params === undefined ? undefined : JSON.stringify(params);
-        call = this.native.call(token, method, json, JSON.stringify({ phase, timeoutMs, closeSession }));
+        call = this.native.call(token, method, json, JSON.stringify({ phase, timeoutMs, closeSession, secrets }));
       });
     return withSignal(signal, start, () => this.native.abandon(call));
   }
@@ -105,23 +105,33 @@ class Client {
    * @param {string} method `session/new`, `session/load`, `session/resume` or `session/fork`
    * @param {string | undefined} sessionId Where it starts from.
    * @param {object} request
-   * @param {{ callbacks?: boolean }} view
+   * @param {{ callbacks?: boolean, coalesce?: boolean, signal?: any }} view
    * @param {Listener} listener
    * @returns {Promise<Session>}
    */
   async open(method, sessionId, request, view, listener) {
     const session = new Session(this, listener);
-    try {
-      session.result = await this.hub.promise((token) => {
-        const callbacks = view.callbacks === true;
-        session.channel = this.native.openSession(token, method, sessionId, JSON.stringify(request), callbacks);
-        this.hub.channels.set(session.channel, session);
-      });
-    } catch (error) {
-      session.closeChannel();
-      throw error;
-    }
-    session.id = session.result?.sessionId ?? sessionId ?? '';
+    session.coalesce = view.coalesce === true;
+    const { signal } = view;
+    let call = 0;
+    const start = async () => {
+      try {
+        session.result = await this.hub.promise((token) => {
+          const callbacks = view.callbacks === true;
+          const opening = this.native.openSession(token, method, sessionId, JSON.stringify(request), callbacks);
+          ({ channel: session.channel, call } = opening);
+          this.hub.channels.set(session.channel, session);
+        });
+      } catch (error) {
+        // Only now: the failure comes through the channel.
+        session.closeChannel();
+        throw error;
+      }
+      session.id = session.result?.sessionId ?? sessionId ?? '';
+      // Its opening was too far to be stopped.
+      if (signal?.aborted) session.discard();
+    };
+    await withSignal(signal, start, () => this.native.abandon(call));
     return session;
   }
 
@@ -159,6 +169,7 @@ class Session {
     this.client = client;
     this.listener = listener;
     this.channel = 0;
+    this.coalesce = false;
     this.id = '';
     /** @type {any} */
     this.result = undefined;
@@ -242,6 +253,14 @@ class Session {
   drop() {
     this.client.native.dropSession(this.channel, this.id);
     this.client.hub.channels.delete(this.channel);
+  }
+
+  /** Forgets a session that nobody wants, and closes it where the agent can. */
+  discard() {
+    const { client, id } = this;
+    this.drop();
+    if (!client.facts.agentCapabilities?.sessionCapabilities?.close) return;
+    client.call('session/close', { sessionId: id }, { timeoutMs: 10_000 }).catch(() => {});
   }
 
   closeChannel() {

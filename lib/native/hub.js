@@ -41,6 +41,7 @@ const Kind = Object.freeze({
 /**
  * @typedef {object} Receiver
  * @property {(kind: number, text: string) => void} receive
+ * @property {boolean} [coalesce] Whether adjacent deltas of one kind come as one.
  *
  * @typedef {object} Waiting
  * @property {(value: any) => void} resolve
@@ -147,11 +148,16 @@ class Hub {
  */
 function deliver(channel, table, count, text) {
   let start = 0;
-  for (let i = 3; i < 3 + count; i++) {
-    const entry = table[i];
-    const end = start + (entry & LENGTH_MASK);
+  const last = 3 + count;
+  for (let i = 3; i < last; i++) {
+    const kind = table[i] >>> 28;
+    let end = start + (table[i] & LENGTH_MASK);
+    if (channel.coalesce === true && kind <= Kind.USER_TEXT) {
+      // They lie back to back, and another message would begin with a segment of its own.
+      while (i + 1 < last && table[i + 1] >>> 28 === kind) end += table[++i] & LENGTH_MASK;
+    }
     try {
-      channel.receive(entry >>> 28, text.slice(start, end));
+      channel.receive(kind, text.slice(start, end));
     } catch (error) {
       reportListener(error);
     }

@@ -4,6 +4,7 @@
 
 const { killAll, activeCount, Kind } = require('./hub.js');
 const { launch, ask, probe } = require('./client.js');
+const { elicitationProblems } = require('./elicitation.js');
 const { launchOptions, turnOptions, closeOptions } = require('./options.js');
 
-module.exports = { launch, ask, probe, killAll, activeCount, Kind, launchOptions, turnOptions, closeOptions };
+module.exports = { launch, ask, probe, killAll, activeCount, Kind, elicitationProblems, launchOptions, turnOptions, closeOptions };

@@ -104,6 +104,7 @@ function turnOptions(options) {
     timeoutMs: whole(options.timeoutMs, 'timeoutMs') ?? 0,
     idleTimeoutMs: whole(options.idleTimeoutMs, 'idleTimeoutMs') ?? 0,
     settleMs: whole(options.settleMs, 'settleMs') ?? 0,
+    _meta: options.meta,
   };
 }
 

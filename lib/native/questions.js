@@ -12,7 +12,7 @@ const { getHub } = require('./hub.js');
  * @property {(params: any) => any} [writeTextFile] serves writes instead of the runtime
  * @property {(params: any) => any} [command]
  * @property {(params: any, signal: AbortSignal) => any} [elicitation]
- * @property {(method: string, params: any) => any} [extension]
+ * @property {(method: string, params: any, signal: AbortSignal) => any} [extension]
  * @property {(method: string, params: any) => void} [notification]
  * @property {(frame: any) => void} [wire]
  */
@@ -74,7 +74,7 @@ class Questions {
         case 'elicitation':
           return { result: (await handlers.elicitation?.(question.params, signal)) ?? { action: 'cancel' } };
         case 'extension': {
-          const result = await handlers.extension?.(question.method, question.params ?? undefined);
+          const result = await handlers.extension?.(question.method, question.params ?? undefined, signal);
           return result === undefined ? { unknown: {} } : { result };
         }
         default:

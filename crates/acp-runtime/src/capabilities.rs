@@ -30,6 +30,19 @@ pub struct OutboundMethod {
     pub gate: Gate,
     /// Whether it belongs to the unstable part of the protocol.
     pub unstable: bool,
+    /// Whether the host has to ask for it, too ([`Offers::unstable`]).
+    pub switched: bool,
+}
+
+/// A part of a call that needs a capability of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Feature {
+    /// What a person would call it.
+    pub name: &'static str,
+    /// When it may be used.
+    pub gate: Gate,
+    /// Whether the host has to ask for it, too ([`Offers::unstable`]).
+    pub switched: bool,
 }
 
 /// What the host must have enabled before an agent's request is handled; anything else is answered −32601.
@@ -45,6 +58,8 @@ pub enum Offer {
     Terminal,
     /// `elicitation.form` or `elicitation.url`.
     Elicitation,
+    /// Nothing is advertised for it; the host asked for the unstable part of the protocol.
+    Unstable,
 }
 
 /// A method that the agent calls.
@@ -59,11 +74,15 @@ pub struct InboundMethod {
 }
 
 const fn outbound(name: &'static str, gate: Gate) -> OutboundMethod {
-    OutboundMethod { name, gate, unstable: false }
+    OutboundMethod { name, gate, unstable: false, switched: false }
 }
 
 const fn unstable(name: &'static str, gate: Gate) -> OutboundMethod {
-    OutboundMethod { name, gate, unstable: true }
+    OutboundMethod { name, gate, unstable: true, switched: true }
+}
+
+const fn feature(name: &'static str, gate: Gate) -> Feature {
+    Feature { name, gate, switched: false }
 }
 
 const fn request(name: &'static str, offer: Offer) -> InboundMethod {
@@ -89,7 +108,13 @@ pub const OUTBOUND: &[OutboundMethod] = &[
     outbound("session/set_config_option", Gate::Session),
     outbound("session/prompt", Gate::Baseline),
     outbound("session/cancel", Gate::Baseline),
-    unstable("session/fork", Gate::Marker("/sessionCapabilities/fork")),
+    // Older than the switch, and in wide use.
+    OutboundMethod {
+        name: "session/fork",
+        gate: Gate::Marker("/sessionCapabilities/fork"),
+        unstable: true,
+        switched: false,
+    },
     unstable("session/archive", Gate::Marker("/sessionCapabilities/archive")),
     unstable("session/unarchive", Gate::Marker("/sessionCapabilities/archive")),
     unstable("session/status", Gate::Marker("/sessionCapabilities/status")),
@@ -100,6 +125,51 @@ pub const OUTBOUND: &[OutboundMethod] = &[
     unstable("providers/set", Gate::Marker("/providers")),
     unstable("providers/disable", Gate::Marker("/providers")),
 ];
+
+/// Parts of calls with a gate of their own.
+pub mod features {
+    use super::{Feature, Gate, feature};
+
+    /// `session/…` with `additionalDirectories` (rule C25).
+    pub const ADDITIONAL_DIRECTORIES: Feature =
+        feature("additionalDirectories", Gate::Marker("/sessionCapabilities/additionalDirectories"));
+    /// `session/…` with `systemPrompt` (rule C29).
+    pub const SYSTEM_PROMPT: Feature = feature("a system prompt", Gate::Marker("/sessionCapabilities/systemPrompt"));
+    /// A `systemPrompt` of mode `override` (rule C29).
+    pub const SYSTEM_PROMPT_OVERRIDE: Feature =
+        feature("a system prompt override", Gate::Marker("/sessionCapabilities/systemPrompt/mode/override"));
+    /// `session/…` with `configOptions` (rule C30).
+    pub const INITIAL_CONFIG_OPTIONS: Feature =
+        Feature { name: "configOptions", gate: Gate::Marker("/sessionCapabilities/options"), switched: true };
+    /// `session/list` with `archived`.
+    pub const LIST_ARCHIVED: Feature =
+        Feature { name: "archived", gate: Gate::Marker("/sessionCapabilities/archive"), switched: true };
+    /// An MCP server over HTTP (rule C26).
+    pub const MCP_HTTP: Feature = feature("an MCP server of type http", Gate::Flag("/mcpCapabilities/http"));
+    /// An MCP server over server-sent events (rule C26).
+    pub const MCP_SSE: Feature = feature("an MCP server of type sse", Gate::Flag("/mcpCapabilities/sse"));
+    /// A prompt with an image (rule C32).
+    pub const IMAGE: Feature = feature("a content block of type image", Gate::Flag("/promptCapabilities/image"));
+    /// A prompt with audio (rule C32).
+    pub const AUDIO: Feature = feature("a content block of type audio", Gate::Flag("/promptCapabilities/audio"));
+    /// A prompt with an embedded resource (rule C32).
+    pub const EMBEDDED_CONTEXT: Feature =
+        feature("a content block of type resource", Gate::Flag("/promptCapabilities/embeddedContext"));
+
+    /// All of them.
+    pub const ALL: &[Feature] = &[
+        ADDITIONAL_DIRECTORIES,
+        SYSTEM_PROMPT,
+        SYSTEM_PROMPT_OVERRIDE,
+        INITIAL_CONFIG_OPTIONS,
+        LIST_ARCHIVED,
+        MCP_HTTP,
+        MCP_SSE,
+        IMAGE,
+        AUDIO,
+        EMBEDDED_CONTEXT,
+    ];
+}
 
 /// Everything this client handles.
 pub const INBOUND: &[InboundMethod] = &[
@@ -114,6 +184,7 @@ pub const INBOUND: &[InboundMethod] = &[
     request("terminal/release", Offer::Terminal),
     request("elicitation/create", Offer::Elicitation),
     notification("elicitation/complete", Offer::Elicitation),
+    notification("auth/status_update", Offer::Unstable),
     notification("$/cancel_request", Offer::Baseline),
 ];
 
@@ -135,6 +206,8 @@ pub struct Offers {
     pub auth_terminal: bool,
     /// Take the additions of a full client: plans by id, notices, compaction, subagents, boolean config options.
     pub rich_updates: bool,
+    /// Use the unstable part of the protocol where the agent advertises it.
+    pub unstable: bool,
 }
 
 impl Offers {
@@ -146,12 +219,18 @@ impl Offers {
             Offer::WriteTextFile => self.write_text_file,
             Offer::Terminal => self.terminal,
             Offer::Elicitation => self.elicitation_form || self.elicitation_url,
+            Offer::Unstable => self.unstable,
         }
     }
 
     /// The entry of a method the agent called, if it is handled.
     pub fn admit(&self, method: &str) -> Option<&'static InboundMethod> {
         INBOUND.iter().find(|m| m.name == method).filter(|m| self.handles(m.offer))
+    }
+
+    /// Whether a notification may reach the host: one of the protocol must be offered, any other is an extension.
+    pub fn hears(&self, method: &str) -> bool {
+        INBOUND.iter().find(|m| !m.request && m.name == method).is_none_or(|m| self.handles(m.offer))
     }
 
     /// The `clientCapabilities` of `initialize`. `fs` is always spelled out, as agents expect it.
@@ -184,31 +263,47 @@ impl Offers {
     }
 }
 
-/// What the agent said it can do, kept as it was sent.
+/// What may be used of an agent: what it said it can do, kept as it was sent, and whether the host wants more than the
+/// stable part of it.
 #[derive(Clone, Debug, Default)]
-pub struct AgentCapabilities(Value);
+pub struct AgentCapabilities {
+    raw: Value,
+    unstable: bool,
+}
 
 impl AgentCapabilities {
     /// From the `agentCapabilities` of the `initialize` result; anything but an object means none.
     pub fn new(capabilities: Option<Value>) -> Self {
-        Self(capabilities.filter(Value::is_object).unwrap_or_else(|| json!({})))
+        Self { raw: capabilities.filter(Value::is_object).unwrap_or_else(|| json!({})), unstable: false }
+    }
+
+    /// The same for a host that does, or does not, ask for the unstable part ([`Offers::unstable`]).
+    #[must_use]
+    pub fn with_unstable(self, unstable: bool) -> Self {
+        Self { unstable, ..self }
     }
 
     /// As it was sent.
     pub fn raw(&self) -> &Value {
-        &self.0
+        &self.raw
     }
 
     /// Whether a gate is open. Omitted, null and wrong-typed markers mean unsupported (rule C13).
     pub fn allows(&self, gate: Gate) -> bool {
         match gate {
             Gate::Baseline | Gate::Session => true,
-            Gate::Flag(pointer) => self.0.pointer(pointer) == Some(&Value::Bool(true)),
-            Gate::Marker(pointer) => self.0.pointer(pointer).is_some_and(Value::is_object),
+            Gate::Flag(pointer) => self.raw.pointer(pointer) == Some(&Value::Bool(true)),
+            Gate::Marker(pointer) => self.raw.pointer(pointer).is_some_and(Value::is_object),
         }
     }
 
-    /// Refuses a call that the agent did not advertise. Extension methods (`_…`) are between host and agent.
+    /// Whether a method may be called, extension methods aside.
+    pub fn allows_method(&self, method: &str) -> bool {
+        OUTBOUND.iter().any(|m| m.name == method) && self.check(method).is_ok()
+    }
+
+    /// Refuses a call that the agent did not advertise, or that the host did not ask for. Extension methods (`_…`) are
+    /// between host and agent.
     pub fn check(&self, method: &str) -> Result<()> {
         let Some(entry) = OUTBOUND.iter().find(|m| m.name == method) else {
             if method.starts_with('_') {
@@ -218,96 +313,33 @@ impl AgentCapabilities {
                 "{method} is not a method of the protocol; extension methods start with an underscore"
             )));
         };
-        if self.allows(entry.gate) {
+        self.admit(method, entry.gate, entry.switched, json!({ "method": method }))
+    }
+
+    /// The same for a part of a call.
+    pub fn check_feature(&self, feature: &Feature) -> Result<()> {
+        self.admit(feature.name, feature.gate, feature.switched, json!({}))
+    }
+
+    fn admit(&self, what: &str, gate: Gate, switched: bool, mut extra: Value) -> Result<()> {
+        if switched && !self.unstable {
+            extra["option"] = json!("unstable");
+            let why = format!("{what} is not a stable part of the protocol; the host did not ask for it");
+            return Err(Error::new(ErrorCode::UnsupportedCapability, why).with_extra(extra));
+        }
+        if self.allows(gate) {
             return Ok(());
         }
-        let pointer = match entry.gate {
+        let pointer = match gate {
             Gate::Flag(pointer) | Gate::Marker(pointer) => pointer.trim_start_matches('/').replace('/', "."),
             Gate::Baseline | Gate::Session => String::new(),
         };
-        Err(Error::new(
-            ErrorCode::UnsupportedCapability,
-            format!("the agent does not advertise {pointer}, which {method} needs"),
-        )
-        .with_extra(json!({ "method": method, "capability": pointer })))
+        extra["capability"] = json!(pointer);
+        let why = format!("the agent does not advertise {pointer}, which {what} needs");
+        Err(Error::new(ErrorCode::UnsupportedCapability, why).with_extra(extra))
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    #[test]
-    fn nothing_is_advertised_by_default() {
-        assert_eq!(
-            Offers::default().client_capabilities(),
-            json!({ "fs": { "readTextFile": false, "writeTextFile": false } })
-        );
-        for method in INBOUND {
-            let baseline = method.offer == Offer::Baseline;
-            assert_eq!(Offers::default().admit(method.name).is_some(), baseline, "{}", method.name);
-        }
-    }
-
-    /// A value for a capability, and whether it means support for a flag or for a marker.
-    fn capability() -> impl Strategy<Value = (Value, bool, bool)> {
-        prop_oneof![
-            Just((Value::Null, false, false)),
-            Just((json!(false), false, false)),
-            Just((json!(true), true, false)),
-            Just((json!({}), false, true)),
-            Just((json!({ "x": 1 }), false, true)),
-            Just((json!("yes"), false, false)),
-            Just((json!([]), false, false)),
-            Just((json!(1), false, false)),
-        ]
-    }
-
-    proptest! {
-        /// Rule C13: any combination of capabilities opens exactly the calls it names.
-        #[test]
-        fn every_combination_opens_exactly_what_it_names(
-            values in proptest::collection::vec(proptest::option::of(capability()), OUTBOUND.len()),
-        ) {
-            let mut raw = json!({});
-            let mut open = std::collections::HashMap::new();
-            for (method, value) in OUTBOUND.iter().zip(&values) {
-                let (Gate::Flag(pointer) | Gate::Marker(pointer)) = method.gate else { continue };
-                let Some((value, flag, marker)) = value else { continue };
-                let mut at = &mut raw;
-                let parts: Vec<_> = pointer.trim_start_matches('/').split('/').collect();
-                for part in &parts[..parts.len() - 1] {
-                    if !at[*part].is_object() {
-                        at[*part] = json!({});
-                    }
-                    at = &mut at[*part];
-                }
-                let last = parts[parts.len() - 1];
-                if at.get(last).is_none() {
-                    at[last] = value.clone();
-                    open.insert(pointer, if matches!(method.gate, Gate::Flag(_)) { *flag } else { *marker });
-                }
-            }
-            let capabilities = AgentCapabilities::new(Some(raw));
-            for method in OUTBOUND {
-                let expected = match method.gate {
-                    Gate::Baseline | Gate::Session => true,
-                    Gate::Flag(p) | Gate::Marker(p) => open.get(p).copied().unwrap_or(false),
-                };
-                let checked = capabilities.check(method.name);
-                prop_assert_eq!(checked.is_ok(), expected, "{}", method.name);
-                if let Err(error) = checked {
-                    prop_assert_eq!(error.code(), ErrorCode::UnsupportedCapability);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn extension_methods_pass_and_inventions_do_not() {
-        let none = AgentCapabilities::new(None);
-        assert!(none.check("_vendor/x").is_ok());
-        assert_eq!(none.check("session/invented").unwrap_err().code(), ErrorCode::InvalidArgument);
-    }
-}
+#[path = "capabilities_tests.rs"]
+mod tests;

@@ -5,8 +5,12 @@
 //! and a table of lengths. The producer appends to a [`Slab`] of its own and publishes it once per read from the pipe;
 //! the consumer takes what it can use. A full outbox makes the connection stop reading, which slows the agent through its
 //! pipe: memory never grows with a slow host, and nothing is lost.
+//!
+//! An agent has one pipe for all of its sessions. So that one slow session does not stop the others, a full outbox may go
+//! on growing while others wait for that pipe, on account of a [`Budget`] that the whole process shares.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
@@ -147,12 +151,55 @@ impl Default for Limits {
     }
 }
 
+/// What the outboxes of a process may hold together beyond their own limits.
+#[derive(Debug)]
+pub struct Budget {
+    bytes: usize,
+    used: AtomicUsize,
+    freed: Notify,
+}
+
+/// The budget of this process, in bytes: 64 MiB.
+pub const PROCESS_BUDGET_BYTES: usize = 64 * 1024 * 1024;
+
+static PROCESS_BUDGET: LazyLock<Arc<Budget>> = LazyLock::new(|| Budget::new(PROCESS_BUDGET_BYTES));
+
+impl Budget {
+    /// A budget of its own.
+    pub fn new(bytes: usize) -> Arc<Self> {
+        Arc::new(Self { bytes, used: AtomicUsize::new(0), freed: Notify::new() })
+    }
+
+    /// The one that every outbox of this process has unless it is told otherwise.
+    pub fn of_process() -> Arc<Self> {
+        Arc::clone(&PROCESS_BUDGET)
+    }
+
+    /// Bytes in use.
+    pub fn used(&self) -> usize {
+        self.used.load(Ordering::Acquire)
+    }
+
+    fn take(&self, bytes: usize) -> bool {
+        let more = |used: usize| used.checked_add(bytes).filter(|used| *used <= self.bytes);
+        self.used.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).is_ok()
+    }
+
+    fn give(&self, bytes: usize) {
+        if bytes > 0 {
+            self.used.fetch_sub(bytes, Ordering::AcqRel);
+            self.freed.notify_waiters();
+        }
+    }
+}
+
 /// Called when an empty outbox gets its first segment; at most once until the consumer drained it.
 pub type Wake = Arc<dyn Fn() + Send + Sync>;
 
 /// The queue between one session's producer and its host.
 pub struct Outbox {
     limits: Limits,
+    budget: Arc<Budget>,
     wake: Wake,
     inner: Mutex<Inner>,
     space: Notify,
@@ -162,11 +209,19 @@ pub struct Outbox {
 struct Inner {
     slab: Slab,
     closed: bool,
+    /// Bytes taken from the budget for what is held.
+    charged: usize,
 }
 
 impl Inner {
-    fn exceeds(&self, bytes: usize, items: usize) -> bool {
-        !self.closed && (self.slab.bytes() >= bytes || self.slab.marks.len() >= items)
+    fn exceeds(&self, limits: Limits) -> bool {
+        !self.closed && (self.slab.bytes() >= limits.bytes || self.slab.marks.len() >= limits.items)
+    }
+
+    /// What is held beyond the limits, in bytes; segments are memory, too.
+    fn excess(&self, limits: Limits) -> usize {
+        let marks = self.slab.marks.len().saturating_sub(limits.items) * size_of::<Mark>();
+        self.slab.bytes().saturating_sub(limits.bytes) + marks
     }
 }
 
@@ -179,7 +234,12 @@ impl std::fmt::Debug for Outbox {
 impl Outbox {
     /// An empty outbox.
     pub fn new(limits: Limits, wake: Wake) -> Arc<Self> {
-        Arc::new(Self { limits, wake, inner: Mutex::default(), space: Notify::new() })
+        Self::with_budget(limits, Budget::of_process(), wake)
+    }
+
+    /// The same, with a budget of its own.
+    pub fn with_budget(limits: Limits, budget: Arc<Budget>, wake: Wake) -> Arc<Self> {
+        Arc::new(Self { limits, budget, wake, inner: Mutex::default(), space: Notify::new() })
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -214,26 +274,50 @@ impl Outbox {
 
     /// Whether the producer should wait for [`Outbox::space`].
     pub fn is_full(&self) -> bool {
-        self.lock().exceeds(self.limits.bytes, self.limits.items)
+        self.lock().exceeds(self.limits)
     }
 
-    /// Resolves when the outbox has room again, or is closed.
-    pub async fn space(&self) {
+    /// Lets a full outbox go on growing on account of the budget. `false`: the budget has no room, the producer waits.
+    pub fn park(&self) -> bool {
+        let mut inner = self.lock();
+        if inner.closed {
+            return true;
+        }
+        let more = inner.excess(self.limits).saturating_sub(inner.charged);
+        let room = self.budget.take(more);
+        if room {
+            inner.charged += more;
+        }
+        room
+    }
+
+    /// Resolves when the outbox has room again, or is closed; where it may `park`, also when the budget has room.
+    pub async fn space(&self, park: bool) {
         loop {
-            let notified = self.space.notified();
-            tokio::pin!(notified);
+            let (notified, freed) = (self.space.notified(), self.budget.freed.notified());
+            tokio::pin!(notified, freed);
             notified.as_mut().enable();
-            if !self.is_full() {
+            freed.as_mut().enable();
+            if !self.is_full() || park && self.park() {
                 return;
             }
-            notified.await;
+            tokio::select! {
+                () = notified => {}
+                () = freed, if park => {}
+            }
         }
     }
 
-    /// Moves everything queued into `slab`, which the consumer has drained; its memory serves the producer next.
-    fn refill(&self, slab: &mut Slab) {
+    /// Moves everything queued into `slab`, which the consumer has drained; its memory serves the producer next. So does
+    /// what both have `charged` to the budget.
+    fn refill(&self, slab: &mut Slab, charged: &mut usize) {
         slab.clear();
-        std::mem::swap(&mut self.lock().slab, slab);
+        let spent = {
+            let mut inner = self.lock();
+            std::mem::swap(&mut inner.slab, slab);
+            std::mem::replace(charged, std::mem::take(&mut inner.charged))
+        };
+        self.budget.give(spent);
         self.space.notify_one();
     }
 
@@ -242,8 +326,17 @@ impl Outbox {
         let mut inner = self.lock();
         inner.closed = true;
         inner.slab = Slab::default();
+        let charged = std::mem::take(&mut inner.charged);
         drop(inner);
+        self.budget.give(charged);
         self.space.notify_one();
+    }
+}
+
+impl Drop for Outbox {
+    fn drop(&mut self) {
+        let charged = std::mem::take(&mut self.lock().charged);
+        self.budget.give(charged);
     }
 }
 
@@ -255,18 +348,26 @@ pub struct Reader {
     /// The first segment and byte not handed out yet.
     next_mark: usize,
     next_byte: usize,
+    /// What the segments of `slab` cost the budget.
+    charged: usize,
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.outbox.budget.give(self.charged);
+    }
 }
 
 impl Reader {
     /// The one consumer of `outbox`.
     pub fn new(outbox: Arc<Outbox>) -> Self {
-        Self { outbox, slab: Slab::default(), next_mark: 0, next_byte: 0 }
+        Self { outbox, slab: Slab::default(), next_mark: 0, next_byte: 0, charged: 0 }
     }
 
     /// The next segments: at most `max`, and no more after `max_bytes`; at least one if any is queued.
     pub fn slice(&mut self, max: usize, max_bytes: usize) -> (&str, &[Mark]) {
         if self.next_mark == self.slab.marks.len() {
-            self.outbox.refill(&mut self.slab);
+            self.outbox.refill(&mut self.slab, &mut self.charged);
             (self.next_mark, self.next_byte) = (0, 0);
         }
         let (first, start) = (self.next_mark, self.next_byte);
@@ -287,81 +388,5 @@ impl Reader {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    fn outbox(limits: Limits) -> (Arc<Outbox>, Arc<AtomicUsize>) {
-        let wakes = Arc::new(AtomicUsize::new(0));
-        let counter = Arc::clone(&wakes);
-        (
-            Outbox::new(
-                limits,
-                Arc::new(move || {
-                    counter.fetch_add(1, Ordering::SeqCst);
-                }),
-            ),
-            wakes,
-        )
-    }
-
-    #[test]
-    fn segments_keep_order_kind_and_both_lengths_through_any_slicing() {
-        let (outbox, wakes) = outbox(Limits::default());
-        let mut expected = Vec::new();
-        for i in 0..100 {
-            let text = format!("{i}é🚀");
-            outbox.push(if i % 2 == 0 { Kind::Text } else { Kind::Update }, &text);
-            expected.push(text);
-        }
-        assert_eq!(wakes.load(Ordering::SeqCst), 1, "one wake until drained");
-        let mut reader = Reader::new(Arc::clone(&outbox));
-        let mut got = Vec::new();
-        while reader.has_more() {
-            let (mut text, marks) = reader.slice(7, usize::MAX);
-            assert!(marks.len() <= 7);
-            for mark in marks {
-                let (segment, rest) = text.split_at(mark.bytes as usize);
-                text = rest;
-                assert_eq!(mark.units as usize, segment.encode_utf16().count());
-                assert_eq!(mark.kind, if got.len() % 2 == 0 { Kind::Text } else { Kind::Update });
-                got.push(segment.to_owned());
-            }
-            assert!(text.is_empty());
-        }
-        assert_eq!(got, expected);
-        outbox.push(Kind::Text, "again");
-        assert_eq!(wakes.load(Ordering::SeqCst), 2);
-    }
-
-    #[tokio::test]
-    async fn a_full_outbox_holds_its_producer_until_it_is_drained() {
-        let (outbox, _) = outbox(Limits { bytes: 100, items: 10 });
-        for _ in 0..10 {
-            assert!(!outbox.is_full());
-            outbox.push(Kind::Text, "12345");
-        }
-        assert!(outbox.is_full());
-        let waiting = tokio::spawn({
-            let outbox = Arc::clone(&outbox);
-            async move { outbox.space().await }
-        });
-        tokio::task::yield_now().await;
-        assert!(!waiting.is_finished());
-        let mut reader = Reader::new(Arc::clone(&outbox));
-        assert_eq!(reader.slice(3, 6).1.len(), 2, "bytes are bounded, too");
-        waiting.await.unwrap();
-    }
-
-    #[tokio::test]
-    async fn a_closed_outbox_takes_nothing_and_blocks_nobody() {
-        let (outbox, _) = outbox(Limits { bytes: 1, items: 1 });
-        outbox.push(Kind::Text, "x");
-        assert!(outbox.is_full());
-        outbox.close();
-        outbox.space().await;
-        outbox.push(Kind::Text, "y");
-        assert!(!outbox.is_full());
-        assert!(!Reader::new(outbox).has_more());
-    }
-}
+#[path = "delivery_tests.rs"]
+mod tests;

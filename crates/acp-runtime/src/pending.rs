@@ -99,6 +99,11 @@ impl<S> Pending<S> {
         self.calls.values().any(|c| matches!(c.effect, Effect::OpenSession(_)))
     }
 
+    /// Whether somebody waits for a response.
+    pub fn awaited(&self) -> bool {
+        self.calls.values().any(|c| c.reply.is_some())
+    }
+
     /// Methods that somebody waits for.
     pub fn methods(&self) -> Vec<&str> {
         self.calls.values().filter(|c| c.reply.is_some()).map(|c| c.method.as_str()).collect()

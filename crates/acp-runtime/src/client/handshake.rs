@@ -142,7 +142,8 @@ pub(super) async fn run(
         result = call => result.map_err(version_refused)?,
         limit = too_late(connection, tree, &options.handshake) => return Err(timed_out(connection, tree, limit, &options.spec.command)),
     };
-    let facts = AgentFacts::read(&result)?;
+    let mut facts = AgentFacts::read(&result)?;
+    facts.capabilities = facts.capabilities.with_unstable(options.offers.unstable);
     connection.set_facts(facts.capabilities.clone(), Value::Array(facts.auth_methods.clone()));
     if let Some(wanted) = &options.authenticate {
         authenticate(connection, &facts, wanted).await?;

@@ -263,15 +263,44 @@ impl Client {
         self.0.connection.call_with(method, Some(params), options, reply)
     }
 
+    /// Calls a method of the protocol, or an extension. What its parameters need of the agent is checked, too.
+    pub fn call_with(&self, method: &str, params: Option<Box<RawValue>>, options: CallOptions, reply: Reply) -> u64 {
+        let checked = params.as_deref().map_or(Ok(()), |params| requests::check_params(method, params, &self.0.facts));
+        match checked {
+            Ok(()) => self.0.connection.call_with(method, params, options, reply),
+            Err(error) => {
+                reply(Err(error.in_phase(options.phase)));
+                0
+            }
+        }
+    }
+
     /// Starts a turn with these content blocks. `reply` runs in wire order, after everything the turn told its outbox.
     pub fn prompt_with(&self, session_id: &str, blocks: &RawValue, options: TurnOptions, reply: TurnReply) -> u64 {
-        match requests::prompt_params(session_id, blocks, &self.0.facts.capabilities) {
+        self.prompt_with_meta(session_id, blocks, None, options, reply)
+    }
+
+    /// The same with `_meta` for the request.
+    pub fn prompt_with_meta(
+        &self,
+        session_id: &str,
+        blocks: &RawValue,
+        meta: Option<&RawValue>,
+        options: TurnOptions,
+        reply: TurnReply,
+    ) -> u64 {
+        match requests::prompt_params(session_id, blocks, meta, &self.0.facts.capabilities) {
             Ok(params) => self.0.connection.prompt_with(session_id, params, options, reply),
             Err(error) => {
                 reply(Err(error.in_phase(Phase::Prompt)));
                 0
             }
         }
+    }
+
+    /// Masks these values, too, wherever text of this client is shown.
+    pub fn mask(&self, secrets: Vec<String>) {
+        self.0.secrets.add(secrets);
     }
 
     /// Signs in with one of the agent's own methods.
@@ -304,6 +333,8 @@ impl Client {
 
     /// Kills the whole tree, now and synchronously.
     pub fn kill(&self) {
+        // What is pending fails because of this, not because the agent ended.
+        self.0.connection.closing();
         self.0.tree.kill();
     }
 }

@@ -4,10 +4,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::capabilities::{AgentCapabilities, Gate};
+use super::AgentFacts;
+use crate::capabilities::{AgentCapabilities, features};
 use crate::error::{Error, ErrorCode, Result};
 use crate::wire::encode;
 
@@ -26,7 +28,10 @@ pub struct SessionRequest {
     pub additional_directories: Option<Vec<String>>,
     /// `{mode, content}`; only for agents that advertise it (rule C29).
     pub system_prompt: Option<Value>,
-    /// `_meta` of the call.
+    /// Values to start with, each `{configId, value}`, a boolean one with `type: "boolean"`; only for agents that advertise
+    /// them, and hosts that use the unstable part (rule C30).
+    pub config_options: Option<Vec<Value>>,
+    /// `_meta` of the call; trace context is in it (rule C63).
     #[serde(rename = "_meta")]
     pub meta: Option<Value>,
     /// How long the agent may take.
@@ -74,7 +79,7 @@ impl SessionRequest {
             params["sessionId"] = json!(id);
         }
         if let Some(directories) = &self.additional_directories {
-            needs(capabilities, Gate::Marker("/sessionCapabilities/additionalDirectories"), "additionalDirectories")?;
+            capabilities.check_feature(&features::ADDITIONAL_DIRECTORIES)?;
             for directory in directories {
                 absolute("additionalDirectories", directory)?;
             }
@@ -83,6 +88,11 @@ impl SessionRequest {
         if let Some(prompt) = &self.system_prompt {
             check_system_prompt(prompt, capabilities)?;
             params["systemPrompt"] = prompt.clone();
+        }
+        if let Some(options) = &self.config_options {
+            capabilities.check_feature(&features::INITIAL_CONFIG_OPTIONS)?;
+            options.iter().try_for_each(check_config_option)?;
+            params["configOptions"] = json!(options);
         }
         if let Some(meta) = self.meta.as_ref().filter(|m| m.as_object().is_some_and(|m| !m.is_empty())) {
             params["_meta"] = meta.clone();
@@ -96,13 +106,52 @@ impl SessionRequest {
 #[serde(rename_all = "camelCase")]
 struct Prompt<'a> {
     session_id: &'a str,
-    prompt: &'a RawValue,
+    #[serde(rename = "prompt")]
+    blocks: &'a RawValue,
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    meta: Option<&'a RawValue>,
+}
+
+/// Refuses parameters that need more of the agent than their method does.
+pub(super) fn check_params(method: &str, params: &RawValue, facts: &AgentFacts) -> Result<()> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Params {
+        archived: Option<IgnoredAny>,
+        session_id: Option<IgnoredAny>,
+        method_id: Option<String>,
+    }
+    if !matches!(method, "authenticate" | "session/list" | "session/options") {
+        return Ok(());
+    }
+    let Ok(params) = serde_json::from_str::<Params>(params.get()) else {
+        return Err(Error::invalid_argument(format!("the parameters of {method} are not what it takes")));
+    };
+    let capabilities = &facts.capabilities;
+    match method {
+        // A terminal method is a command for a person, never a call (rule C16).
+        "authenticate"
+            if facts
+                .auth_methods
+                .iter()
+                .any(|m| m["type"] == "terminal" && m["id"].as_str() == params.method_id.as_deref()) =>
+        {
+            Err(Error::invalid_argument("a terminal method is run by a person in a terminal, not by a call"))
+        }
+        "session/list" if params.archived.is_some() => capabilities.check_feature(&features::LIST_ARCHIVED),
+        // Options of a session that is not open: whoever cannot reopen it has no use for them (rule C30).
+        "session/options" if params.session_id.is_some() && !capabilities.allows_method("session/load") => {
+            capabilities.check("session/resume")
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The parameters of `session/prompt`.
 pub(super) fn prompt_params(
     session_id: &str,
     blocks: &RawValue,
+    meta: Option<&RawValue>,
     capabilities: &AgentCapabilities,
 ) -> Result<Box<RawValue>> {
     #[derive(Deserialize)]
@@ -116,16 +165,16 @@ pub(super) fn prompt_params(
         return Err(Error::invalid_argument("a prompt needs at least one content block"));
     }
     for block in listed {
-        let gate = match &*block.kind {
+        let feature = match &*block.kind {
             "text" | "resource_link" => continue,
-            "image" => Gate::Flag("/promptCapabilities/image"),
-            "audio" => Gate::Flag("/promptCapabilities/audio"),
-            "resource" => Gate::Flag("/promptCapabilities/embeddedContext"),
+            "image" => features::IMAGE,
+            "audio" => features::AUDIO,
+            "resource" => features::EMBEDDED_CONTEXT,
             other => return Err(Error::invalid_argument(format!("{other} is not a type of content block"))),
         };
-        needs(capabilities, gate, &format!("a content block of type {}", block.kind))?;
+        capabilities.check_feature(&feature)?;
     }
-    encode::raw(&Prompt { session_id, prompt: blocks })
+    encode::raw(&Prompt { session_id, blocks, meta })
 }
 
 fn absolute(what: &str, path: &str) -> Result<()> {
@@ -135,17 +184,16 @@ fn absolute(what: &str, path: &str) -> Result<()> {
     Err(Error::invalid_argument(format!("{what} must be an absolute path")))
 }
 
-fn needs(capabilities: &AgentCapabilities, gate: Gate, what: &str) -> Result<()> {
-    if capabilities.allows(gate) {
+/// `{configId, value}` with a string, or `type: "boolean"` and a boolean (rule C62).
+fn check_config_option(option: &Value) -> Result<()> {
+    let fits = match option.get("type").and_then(Value::as_str) {
+        Some("boolean") => option["value"].is_boolean(),
+        _ => option["value"].is_string(),
+    };
+    if option["configId"].is_string() && fits {
         return Ok(());
     }
-    let (Gate::Flag(pointer) | Gate::Marker(pointer)) = gate else { return Ok(()) };
-    let pointer = pointer.trim_start_matches('/').replace('/', ".");
-    Err(Error::new(
-        ErrorCode::UnsupportedCapability,
-        format!("the agent does not advertise {pointer}, which {what} needs"),
-    )
-    .with_extra(json!({ "capability": pointer })))
+    Err(Error::invalid_argument("a configuration option has a configId, and a value that fits its type"))
 }
 
 /// The shapes of the protocol (rule C26, field case P19): agents answer the wrong one with a bare −32602.
@@ -178,22 +226,21 @@ fn check_mcp_server(server: &Value, capabilities: &AgentCapabilities) -> Result<
             if !pairs(&server["headers"]) {
                 return wrong("over HTTP needs its headers as a list of {name, value}");
             }
-            let gate = if kind == "http" { "/mcpCapabilities/http" } else { "/mcpCapabilities/sse" };
-            needs(capabilities, Gate::Flag(gate), &format!("an MCP server of type {kind}"))
+            capabilities.check_feature(if kind == "http" { &features::MCP_HTTP } else { &features::MCP_SSE })
         }
-        Some("acp") => needs(capabilities, Gate::Flag("/mcpCapabilities/acp"), "an MCP server of type acp"),
+        // It would have to answer `mcp/message`, which this client does not.
+        Some("acp") => Err(Error::new(
+            ErrorCode::UnsupportedCapability,
+            "an MCP server of type acp would have to be served by this client, which does not",
+        )),
         Some(_) => wrong("has an unknown type"),
     }
 }
 
 fn check_system_prompt(prompt: &Value, capabilities: &AgentCapabilities) -> Result<()> {
-    needs(capabilities, Gate::Marker("/sessionCapabilities/systemPrompt"), "a system prompt")?;
+    capabilities.check_feature(&features::SYSTEM_PROMPT)?;
     if prompt["mode"] == "override" {
-        needs(
-            capabilities,
-            Gate::Marker("/sessionCapabilities/systemPrompt/mode/override"),
-            "a system prompt override",
-        )?;
+        capabilities.check_feature(&features::SYSTEM_PROMPT_OVERRIDE)?;
     }
     let texts = prompt["content"].as_array().filter(|blocks| !blocks.is_empty());
     if texts.is_some_and(|blocks| blocks.iter().all(|b| b["type"] == "text" && b["text"].is_string())) {

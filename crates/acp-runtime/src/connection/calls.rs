@@ -1,5 +1,6 @@
 //! Our side of the conversation: calls, turns, cancels, and the responses that end them.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -197,9 +198,14 @@ impl State {
         let result = self.read_outcome(outcome, &waiting.method);
         match std::mem::replace(&mut waiting.effect, Effect::None) {
             Effect::EndTurn(session_id) => self.on_turn_response(&session_id, call, result),
-            // Nobody waits any more.
-            Effect::None | Effect::Follow { .. } | Effect::OpenSession(_) if waiting.reply.is_none() => {
+            // Nobody waits any more. A session that opened for nobody is closed again.
+            effect @ (Effect::None | Effect::Follow { .. } | Effect::OpenSession(_) | Effect::SessionReady(_))
+                if waiting.reply.is_none() =>
+            {
                 self.shared.diagnostics.late_response(1);
+                if let Ok(raw) = result {
+                    self.close_unwanted(effect, &raw);
+                }
             }
             Effect::None => waiting.answer(result),
             Effect::Follow { session_id, mode_id } => {
@@ -246,6 +252,32 @@ impl State {
             let lost = self.early.clear();
             self.shared.diagnostics.dropped_update(lost as u64);
         }
+    }
+
+    /// Closes a session whose caller left before it was open, where the agent can. One of its id that is wanted stays.
+    fn close_unwanted(&mut self, effect: Effect<SessionSpec>, raw: &RawValue) {
+        let session_id = match effect {
+            Effect::OpenSession(_) => session_id_of(raw).ok(),
+            Effect::SessionReady(session_id) => Some(session_id),
+            _ => None,
+        };
+        let Some(session_id) = session_id.filter(|id| self.sessions.get_mut(id).is_none()) else { return };
+        if !self.shared.capabilities.get().is_some_and(|c| c.allows_method("session/close")) {
+            return;
+        }
+        let Ok(params) = encode::raw(&json!({ "sessionId": session_id })) else { return };
+        let waiting = Waiting {
+            method: "session/close".to_owned(),
+            phase: Phase::Session,
+            deadline: None,
+            effect: Effect::None,
+            // Whatever the agent says to it.
+            reply: Some(Box::new(|_| {})),
+            written: false,
+        };
+        let call = self.shared.next_id.fetch_add(1, Ordering::Relaxed);
+        self.pending.register(call, waiting);
+        self.write_call(call, "session/close", Some(&params));
     }
 
     fn read_outcome(&self, outcome: &Outcome<'_>, method: &str) -> Result<Box<RawValue>> {

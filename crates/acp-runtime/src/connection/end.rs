@@ -1,6 +1,7 @@
 //! The end of a connection: how it is told apart, and who hears of it.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -27,7 +28,11 @@ impl State {
     /// The facts of an end, before anything is failed with them.
     pub(super) fn facts(&mut self, end: End, stderr_tail: Option<String>) -> EndFacts {
         let stderr_tail = stderr_tail.filter(|tail| !tail.trim().is_empty());
+        let closing = self.shared.closing.load(Ordering::Acquire);
         match end {
+            // The host wanted it so, and how the agent took it is still told.
+            End::Exited(exit) if closing => EndFacts { exit: Some(exit), ..closed_by_host(stderr_tail) },
+            End::Closed(_) if closing => closed_by_host(stderr_tail),
             End::Exited(exit) => EndFacts {
                 code: ErrorCode::AgentExited,
                 message: self.exit_message(&exit, stderr_tail.as_deref()),
@@ -132,6 +137,11 @@ impl Drop for State {
         self.fail_all(&facts);
         self.shared.end.send_replace(Some(facts));
     }
+}
+
+fn closed_by_host(stderr_tail: Option<String>) -> EndFacts {
+    let message = "the ACP client was closed".to_owned();
+    EndFacts { code: ErrorCode::ClientClosed, message, exit: None, stderr_tail }
 }
 
 /// The last line of stderr that says something, for the message.

@@ -1,6 +1,6 @@
 //! The agent's side of the conversation: its requests, each answered exactly once (rule C7), and its notifications.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Poll;
@@ -12,6 +12,7 @@ use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 
 use super::state::State;
 use crate::port::{BoxFuture, PermissionDecision, PermissionRequest};
+use crate::services::elicitation::{self, Elicitation, Modes};
 use crate::services::permission::{Outcome, Several, request, resolve_decision};
 use crate::text::bound::DEFAULT_IDENTIFIER_MAX;
 use crate::text::sanitize::sanitized;
@@ -19,6 +20,9 @@ use crate::wire::encode::{self, Answer, AnswerError, code};
 
 /// Requests that may wait for the host at once. One more is refused; an agent has no use for so many.
 const MAX_OPEN: usize = 256;
+
+/// URL elicitations whose completion may still be told. An agent with more of them loses the oldest.
+const MAX_ELICITATIONS: usize = 256;
 
 /// What a request asks, as far as taking it back differs.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -33,6 +37,8 @@ struct Open {
     id: String,
     session_id: Option<String>,
     asks: Asks,
+    /// The id of a URL elicitation.
+    elicitation: Option<String>,
     abort: AbortHandle,
 }
 
@@ -41,6 +47,8 @@ struct Open {
 pub(super) struct InboundTable {
     open: HashMap<Id, Open>,
     handlers: JoinSet<Answer>,
+    /// URL elicitations that were not declined.
+    elicitations: VecDeque<String>,
 }
 
 /// What [`InboundTable::next`] yields: a handler that finished.
@@ -66,6 +74,8 @@ enum Handler {
     Known(Answer),
     /// Somebody is asked.
     Asked(Asks, Option<String>, BoxFuture<Answer>),
+    /// A person is asked, for a session or not; a URL has an id.
+    Elicited(Option<String>, Option<String>, BoxFuture<Answer>),
 }
 
 /// Calls into the host's code on the connection's own task, which must survive it.
@@ -93,7 +103,10 @@ impl State {
     pub(super) fn on_request(&mut self, id: &str, method: &str, params: Option<&RawValue>) {
         match self.handler(method, params) {
             Ok(Handler::Known(answer)) => self.write(|out| encode::response(out, id, &answer)),
-            Ok(Handler::Asked(asks, session_id, future)) => self.open_request(id, asks, session_id, future),
+            Ok(Handler::Asked(asks, session_id, future)) => self.open_request(id, asks, session_id, None, future),
+            Ok(Handler::Elicited(session_id, elicitation, future)) => {
+                self.open_request(id, Asks::Elicitation, session_id, elicitation, future);
+            }
             Err(error) => {
                 self.shared.diagnostics.refused_request(1);
                 tracing::debug!(target: "acp::connection", method, code = error.code, "refused a request");
@@ -129,9 +142,7 @@ impl State {
             return self.permission(params);
         }
         if method == "elicitation/create" {
-            self.flush_for_host(session_id.as_deref());
-            let future = guard(|| self.host.elicitation(session_id.as_deref(), params))?;
-            return Ok(Handler::Asked(Asks::Elicitation, session_id, future));
+            return self.elicitation(params);
         }
         let session_id = session_id.ok_or_else(|| AnswerError::new(code::INVALID_PARAMS, "sessionId is missing"))?;
         if self.sessions.get_mut(&session_id).is_none() {
@@ -184,6 +195,41 @@ impl State {
         self.children.root_of(&id).map(str::to_owned).unwrap_or(id)
     }
 
+    fn elicitation(&mut self, params: &RawValue) -> Result<Handler, AnswerError> {
+        let offers = self.options.offers;
+        let modes = Modes { form: offers.elicitation_form, url: offers.elicitation_url };
+        let Elicitation { session_id, request_id, ask, shown } = Elicitation::read(params, modes)?;
+        let session_id = session_id.map(|id| self.open_session(id));
+        if let Some(id) = &session_id
+            && self.sessions.get_mut(id).is_none()
+        {
+            return Err(unknown_session(id));
+        }
+        // A question about a prompt is a question of its session, whose clock stands meanwhile.
+        let session_id = session_id.or_else(|| self.session_of_call(request_id?.parse().ok()?));
+        self.flush_for_host(session_id.as_deref());
+        let asked = guard(|| self.host.elicitation(session_id.as_deref(), &shown))?;
+        let id = match &ask {
+            elicitation::Ask::Url { id } => Some(id.clone()),
+            elicitation::Ask::Form(_) => None,
+        };
+        if let Some(id) = &id {
+            let known = &mut self.inbound.elicitations;
+            known.retain(|other| other != id);
+            if known.len() == MAX_ELICITATIONS {
+                known.pop_front();
+            }
+            known.push_back(id.clone());
+        }
+        let future = Box::pin(async move { ask.answer(asked.await) });
+        Ok(Handler::Elicited(session_id, id, future))
+    }
+
+    fn session_of_call(&mut self, call: u64) -> Option<String> {
+        let runs = |turn: &crate::session::Turn| turn.call == call;
+        self.sessions.iter_mut().find(|s| s.turn.as_ref().is_some_and(runs)).map(|s| s.id.clone())
+    }
+
     /// The host sees everything that came before the question.
     fn flush_for_host(&mut self, session_id: Option<&str>) {
         if let Some(session) = session_id.and_then(|id| self.sessions.get_mut(id)) {
@@ -191,13 +237,20 @@ impl State {
         }
     }
 
-    fn open_request(&mut self, id: &str, asks: Asks, session_id: Option<String>, future: BoxFuture<Answer>) {
+    fn open_request(
+        &mut self,
+        id: &str,
+        asks: Asks,
+        session_id: Option<String>,
+        elicitation: Option<String>,
+        future: BoxFuture<Answer>,
+    ) {
         if let Some(turn) = session_id.as_deref().and_then(|id| self.sessions.get_mut(id)).and_then(|s| s.turn.as_mut())
         {
             turn.on_host_asked();
         }
         let abort = self.inbound.handlers.spawn(future);
-        self.inbound.open.insert(abort.id(), Open { id: id.to_owned(), session_id, asks, abort });
+        self.inbound.open.insert(abort.id(), Open { id: id.to_owned(), session_id, asks, elicitation, abort });
     }
 
     /// A handler finished. An answer to a request that was taken back meanwhile is dropped.
@@ -212,6 +265,12 @@ impl State {
         let session = open.session_id.as_deref().and_then(|id| self.sessions.get_mut(id));
         if let Some(turn) = session.and_then(|s| s.turn.as_mut()) {
             turn.on_host_answered(now);
+        }
+        // What was not accepted is finished.
+        if let Some(id) = &open.elicitation
+            && !elicitation::accepted(answer)
+        {
+            self.inbound.elicitations.retain(|other| other != id);
         }
         self.write(|out| encode::response(out, &open.id, answer));
     }
@@ -254,9 +313,28 @@ impl State {
             };
             let id = cancel.request_id.get();
             self.take_back(|open| open.id == id);
-        } else if !method.starts_with("$/") {
+            return;
+        }
+        let ignored = method.starts_with("$/") || !self.options.offers.hears(method);
+        if !(ignored || method == "elicitation/complete" && !self.completes(params)) {
             let _ = guard(|| self.host.notification(method, params));
         }
+    }
+}
+
+impl State {
+    /// Whether a URL elicitation is known and not finished; from now on it is (rule C60).
+    fn completes(&mut self, params: Option<&RawValue>) -> bool {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Complete {
+            elicitation_id: String,
+        }
+        let Some(told) = params.and_then(|p| serde_json::from_str::<Complete>(p.get()).ok()) else { return false };
+        let known = &mut self.inbound.elicitations;
+        let before = known.len();
+        known.retain(|id| *id != told.elicitation_id);
+        known.len() < before
     }
 }
 

@@ -14,7 +14,7 @@ mod state;
 mod task;
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -159,6 +159,10 @@ pub(crate) struct Shared {
     auth_methods: OnceLock<serde_json::Value>,
     /// States of open sessions, where they are kept.
     states: Mutex<HashMap<String, Arc<SharedState>>>,
+    /// Whether the host is ending the agent: its exit is no failure then.
+    closing: AtomicBool,
+    /// The next id of a call.
+    next_id: AtomicU64,
     /// Set once, when the connection ends: why.
     end: watch::Sender<Option<Arc<EndFacts>>>,
 }
@@ -199,7 +203,6 @@ impl EndFacts {
 pub struct Connection {
     inbox: mpsc::UnboundedSender<Command>,
     shared: Arc<Shared>,
-    next_id: Arc<AtomicU64>,
 }
 
 impl Connection {
@@ -211,11 +214,13 @@ impl Connection {
             capabilities: OnceLock::new(),
             auth_methods: OnceLock::new(),
             states: Mutex::default(),
+            closing: AtomicBool::new(false),
+            // Ids start at 1: some agents take 0 for absent.
+            next_id: AtomicU64::new(1),
             end: watch::Sender::new(None),
         });
         tokio::spawn(task::run(transport, commands, state::State::new(Arc::clone(&shared), host, options)));
-        // Ids start at 1: some agents take 0 for absent.
-        Self { inbox, shared, next_id: Arc::new(AtomicU64::new(1)) }
+        Self { inbox, shared }
     }
 
     /// Counters and samples.
@@ -237,7 +242,7 @@ impl Connection {
     /// Calls a method that the agent advertised. `reply` runs on the connection's task, in wire order, exactly once.
     /// Returns the call's id, for [`Connection::abandon`].
     pub fn call_with(&self, method: &str, params: Option<Box<RawValue>>, options: CallOptions, reply: Reply) -> u64 {
-        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let id = self.shared.next_id.fetch_add(1, Ordering::Relaxed);
         let phase = options.phase;
         if let Err(error) = self.shared.capabilities.get().map_or(Ok(()), |c| c.check(method)) {
             reply(Err(error.in_phase(phase)));
@@ -278,7 +283,7 @@ impl Connection {
 
     /// Starts a turn. `params` are the whole parameters of `session/prompt`. Returns the call's id.
     pub fn prompt_with(&self, session_id: &str, params: Box<RawValue>, options: TurnOptions, reply: TurnReply) -> u64 {
-        let call = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let call = self.shared.next_id.fetch_add(1, Ordering::Relaxed);
         let session_id = session_id.to_owned();
         let command = Command::Prompt { call, session_id, params, options, reply };
         if let Err(mpsc::error::SendError(Command::Prompt { reply, .. })) = self.inbox.send(command) {
@@ -309,9 +314,15 @@ impl Connection {
         self.shared.states().get(session_id).cloned()
     }
 
+    /// The host ends the agent: whatever waits from now on, or is called later, fails with `client_closed`.
+    pub fn closing(&self) {
+        self.shared.closing.store(true, Ordering::Release);
+    }
+
     /// First half of a teardown: cancels turns, answers what is open, waits at most `grace` for turns to end and output to
     /// be written, then closes the agent's stdin.
     pub async fn wind_down(&self, grace: Duration) {
+        self.closing();
         let (done, wound) = oneshot::channel();
         if self.inbox.send(Command::Wind { grace, done }).is_ok() {
             let _ = wound.await;

@@ -212,17 +212,40 @@ impl State {
 
     /// Publishes a large stage early, so that one batch cannot grow it without bound.
     fn relieve(&mut self, session_id: &str) {
+        if !self.sessions.get_mut(session_id).is_some_and(|session| session.should_publish()) {
+            return;
+        }
+        let others = self.others_wait();
         if let Some(session) = self.sessions.get_mut(session_id)
-            && session.should_publish()
             && let Some(full) = session.publish()
         {
-            block(&mut self.blocked, full);
+            block(&mut self.blocked, full, others);
+        }
+    }
+
+    /// Whether somebody besides one session waits for what the agent says: another session, or a caller.
+    pub(super) fn others_wait(&self) -> bool {
+        self.sessions.index.len() > 1 || self.pending.awaited()
+    }
+
+    /// Somebody may have come to wait for the pipe that a slow session holds up.
+    pub(super) fn reconsider_blocked(&mut self) {
+        if !self.blocked.is_empty() && self.others_wait() {
+            let before = self.blocked.len();
+            self.blocked.retain(|outbox| outbox.is_full() && !outbox.park());
+            if self.blocked.len() < before {
+                self.hear_again();
+            }
         }
     }
 
     /// The outbox that was waited for has room again. What the agent said meanwhile was not read: no silence of its.
     pub(super) fn on_space(&mut self) {
         self.blocked.remove(0);
+        self.hear_again();
+    }
+
+    fn hear_again(&mut self) {
         let now = Instant::now();
         for turn in self.sessions.iter_mut().filter_map(|session| session.turn.as_mut()) {
             turn.on_frame(now);
@@ -268,17 +291,22 @@ impl State {
         if self.messages > 0 {
             self.shared.diagnostics.received_messages(std::mem::take(&mut self.messages));
         }
+        let others = self.others_wait();
         while let Some(slot) = self.sessions.touched.pop() {
             if let Some(session) = self.sessions.slots.get_mut(slot).and_then(Option::as_mut)
                 && let Some(full) = session.publish()
             {
-                block(&mut self.blocked, full);
+                block(&mut self.blocked, full, others);
             }
         }
     }
 }
 
-fn block(blocked: &mut Vec<Arc<Outbox>>, full: &Arc<Outbox>) {
+/// Reading waits for a full outbox, unless others wait for the pipe, too, and the budget has room.
+fn block(blocked: &mut Vec<Arc<Outbox>>, full: &Arc<Outbox>, others: bool) {
+    if others && full.park() {
+        return;
+    }
     if !blocked.iter().any(|outbox| Arc::ptr_eq(outbox, full)) {
         blocked.push(Arc::clone(full));
     }

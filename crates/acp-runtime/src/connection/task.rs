@@ -54,6 +54,7 @@ pub(super) async fn run(transport: Transport, mut commands: UnboundedReceiver<Co
             }
         }
         state.publish_all();
+        state.reconsider_blocked();
         close_input_when_wound(&mut state, &mut writer, &mut ends).await;
         if let Some(error) = state.stop.take() {
             break End::Stopped(error);
@@ -62,7 +63,7 @@ pub(super) async fn run(transport: Transport, mut commands: UnboundedReceiver<Co
             break end;
         }
 
-        let has_output = state.has_output();
+        let (has_output, others) = (state.has_output(), state.others_wait());
         let may_read = !ends.eof && state.blocked.is_empty() && state.out.len() - state.written < MAX_OUT_BYTES;
         let deadline = earliest(state.next_deadline(), ends.deadline.filter(|_| state.blocked.is_empty()));
         tokio::select! {
@@ -78,7 +79,7 @@ pub(super) async fn run(transport: Transport, mut commands: UnboundedReceiver<Co
             written = write_some(writer.as_deref_mut(), &state.out[state.written..]), if has_output => {
                 on_written(&mut state, &mut writer, &mut ends, &written);
             }
-            () = space(state.blocked.first().map(|outbox| &**outbox)), if !state.blocked.is_empty() => state.on_space(),
+            () = space(state.blocked.first().map(|outbox| &**outbox), others), if !state.blocked.is_empty() => state.on_space(),
             Some(finished) = state.inbound.next(), if !state.inbound.is_empty() => {
                 state.now = Instant::now();
                 state.on_answer(finished);
@@ -178,9 +179,9 @@ async fn write_some(
     }
 }
 
-async fn space(blocked: Option<&Outbox>) {
+async fn space(blocked: Option<&Outbox>, park: bool) {
     if let Some(outbox) = blocked {
-        outbox.space().await;
+        outbox.space(park).await;
     }
 }
 

@@ -3,6 +3,7 @@
 pub mod agent;
 mod clean;
 mod decode;
+pub mod elicitation;
 pub mod fs;
 pub mod permission;
 pub mod terminal;

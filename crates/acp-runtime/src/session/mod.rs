@@ -39,6 +39,8 @@ pub struct SessionSpec {
     pub state: bool,
     /// The session's directory, filled in from the request that opens it.
     pub cwd: Option<PathBuf>,
+    /// Whether the conversation that a `session/load` replays is left out. What tells how the session stands is not.
+    pub discard_replay: bool,
 }
 
 /// One session.
@@ -55,6 +57,7 @@ pub struct Session {
     stage: Slab,
     state: Option<Arc<SharedState>>,
     replaying: bool,
+    discard_replay: bool,
 }
 
 impl Session {
@@ -69,6 +72,7 @@ impl Session {
             stage: Slab::default(),
             state: (spec.state && spec.view == ViewKind::Events).then(SharedState::new),
             replaying: false,
+            discard_replay: spec.discard_replay,
         }
     }
 
@@ -83,13 +87,17 @@ impl Session {
 
     /// A text chunk. `raw` is its update in the agent's own JSON, fetched only where the view needs it.
     pub fn on_chunk<'r>(&mut self, child: Option<&str>, chunk: &Chunk<'_>, raw: impl FnOnce() -> Option<&'r RawValue>) {
+        let discarded = self.replaying && self.discard_replay;
         let (view, mut target) = self.target(child);
+        target.shown &= !discarded;
         view.on_chunk(chunk, raw, &mut target);
     }
 
     /// Any other update, in the agent's own JSON. Gives back the child session that it announces.
     pub fn on_update(&mut self, child: Option<&str>, update: &RawValue) -> Option<String> {
+        let discarded = self.replaying && self.discard_replay && !tells_state(update);
         let (view, mut target) = self.target(child);
+        target.shown &= !discarded;
         view.on_update(update, &mut target)
     }
 
@@ -186,4 +194,18 @@ impl Session {
         });
         self.view.merge_tool_call(child, patch)
     }
+}
+
+/// Whether an update tells how the session stands now, rather than what was said in it.
+fn tells_state(raw: &RawValue) -> bool {
+    update::peek(raw).and_then(|update| update.tag).is_some_and(|tag| {
+        matches!(
+            &*tag,
+            "available_commands_update"
+                | "current_mode_update"
+                | "config_option_update"
+                | "session_info_update"
+                | "usage_update"
+        )
+    })
 }

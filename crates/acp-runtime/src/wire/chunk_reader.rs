@@ -97,10 +97,11 @@ impl Around {
         if &bytes[..self.before.len()] != self.before.as_bytes() {
             return None;
         }
-        let text = match plain(text.as_bytes()) {
-            true => Text(Cow::Borrowed(text)),
+        let text = if plain(text.as_bytes()) {
+            Text(Cow::Borrowed(text))
+        } else {
             // With escapes, or no string at all: its quotes are the last and first byte around it.
-            false => serde_json::from_str(line.get(self.before.len() - 1..=end)?).ok()?,
+            serde_json::from_str(line.get(self.before.len() - 1..=end)?).ok()?
         };
         let value = |place: &Place| {
             let range = match place {

@@ -129,3 +129,33 @@ async fn an_answer_before_the_exit_is_not_lost() {
         assert!(outcome.answer().unwrap().text.ends_with(" 1999 "));
     }
 }
+
+/// After an orderly close it is the host's doing that calls fail, not the agent's: those that wait, and those made later.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_when_the_host_closes_fails_because_of_that() {
+    for kill in [false, true] {
+        let stage = Stage::new();
+        let client =
+            stage.launch(&prompted().expect("_x/never").notify("_test/go", serde_json::json!({})).expect_eof()).await;
+        let listener = Listener::new();
+        open(&client, &stage, &listener).await.unwrap();
+        let turn = begin(&client, "s1", Some(&listener), TurnOptions::default());
+        let plain = || CallOptions::plain(Phase::Session);
+        let connection = client.connection().clone();
+        let call = tokio::spawn(async move { connection.call("_x/never", None, plain()).await });
+        crate::support::eventually("the call", || client.diagnostics().messages_received >= 3).await;
+        if kill {
+            client.kill();
+        }
+        let _ = client.close(brisk()).await;
+        assert_code(&call.await.unwrap(), ErrorCode::ClientClosed);
+        // The agent ends the turn without an answer to the cancel.
+        match turn.await.unwrap() {
+            Ok(outcome) => assert!(outcome.cancel_requested && !kill, "{outcome:?}"),
+            Err(error) => assert_eq!(error.code(), ErrorCode::ClientClosed, "{error:?}"),
+        }
+        assert_eq!(client.connection().ended().await.code, ErrorCode::ClientClosed);
+        assert_code(&client.connection().call("_x/later", None, plain()).await, ErrorCode::ClientClosed);
+        assert_code(&prompt(&client, "s1", &listener).await, ErrorCode::ClientClosed);
+    }
+}

@@ -12,6 +12,7 @@ mod json_recovery;
 mod lines;
 mod noise;
 mod order;
+mod parking;
 mod permissions;
 mod requests;
 mod secrets;

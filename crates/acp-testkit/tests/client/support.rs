@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use acp_runtime::ask::{self, AskOptions, AskOutcome};
 use acp_runtime::client::{Client, CloseOptions, HandshakeOptions, LaunchOptions, SessionRequest};
-use acp_runtime::delivery::{Kind, Limits, Outbox, Reader};
+use acp_runtime::delivery::{Budget, Kind, Limits, Outbox, Reader};
 use acp_runtime::error::{Error, ErrorCode, Result};
 use acp_runtime::port::{BoxFuture, DenyAll, Host, PermissionDecision, PermissionRequest};
 use acp_runtime::process::{Ladder, LaunchSpec, OwnerId, registry};
@@ -171,7 +171,7 @@ pub struct Listener {
 impl Listener {
     pub fn new() -> Arc<Self> {
         let wake = Arc::new(Notify::new());
-        let listener = Self::with(Limits::default(), Some(Arc::clone(&wake)));
+        let listener = Self::with(Limits::default(), Budget::of_process(), Some(Arc::clone(&wake)));
         let weak = Arc::downgrade(&listener);
         tokio::spawn(async move {
             loop {
@@ -185,18 +185,24 @@ impl Listener {
 
     /// A host that takes nothing before it is told to.
     pub fn slow(limits: Limits) -> Arc<Self> {
-        Self::with(limits, None)
+        Self::slow_on(limits, Budget::of_process())
     }
 
-    fn with(limits: Limits, wake: Option<Arc<Notify>>) -> Arc<Self> {
+    /// The same with a budget of its own.
+    pub fn slow_on(limits: Limits, budget: Arc<Budget>) -> Arc<Self> {
+        Self::with(limits, budget, None)
+    }
+
+    fn with(limits: Limits, budget: Arc<Budget>, wake: Option<Arc<Notify>>) -> Arc<Self> {
         let eager = wake.is_some();
-        let outbox = Outbox::new(limits, Arc::new(move || wake.iter().for_each(|wake| wake.notify_one())));
+        let outbox =
+            Outbox::with_budget(limits, budget, Arc::new(move || wake.iter().for_each(|wake| wake.notify_one())));
         let reader = Mutex::new(Reader::new(Arc::clone(&outbox)));
         Arc::new(Self { outbox, reader, heard: Mutex::default(), eager })
     }
 
     pub fn spec(&self, view: ViewKind) -> SessionSpec {
-        SessionSpec { view, outbox: Some(Arc::clone(&self.outbox)), state: true, cwd: None }
+        SessionSpec { view, outbox: Some(Arc::clone(&self.outbox)), state: true, cwd: None, discard_replay: false }
     }
 
     /// Takes what is queued; whether there was something.

@@ -66,8 +66,9 @@ impl MemoryAgent {
     /// Opens the session.
     pub async fn open(&self, view: ViewKind, outbox: Option<Arc<Outbox>>) -> Result<()> {
         let mut open = CallOptions::plain(Phase::Session);
+        let state = view == ViewKind::Events;
         open.effect =
-            Effect::OpenSession(Box::new(SessionSpec { view, outbox, state: view == ViewKind::Events, cwd: None }));
+            Effect::OpenSession(Box::new(SessionSpec { view, outbox, state, cwd: None, discard_replay: false }));
         self.connection.call("session/new", None, open).await.map(drop)
     }
 
