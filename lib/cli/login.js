@@ -20,7 +20,8 @@ ${agentHelp}
   --timeout <ms>            how long the handshake may take (default: 30000)
   -v, --verbose             tells what is done also where standard error is no terminal
 
-Exit codes: 0 signed in, 1 not signed in, 2 wrong usage, 124 no handshake in time, 127 program not found, 130 interrupted`;
+Exit codes: 0 signed in, 1 not signed in, 2 wrong usage, 124 no handshake in time,
+127 program not found, 130 interrupted`;
 
 const { json, ...shared } = agentOptions;
 const options = /** @type {const} */ ({
