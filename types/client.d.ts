@@ -308,8 +308,9 @@ export class AcpSession {
   /** The configuration options, where the agent has them; kept current. */
   readonly configOptions?: SessionConfigOption[];
   /**
-   * Everything that the session said so far, merged: a frozen snapshot, made again only when something changed. Loaded
-   * history is in it. It stays readable after the session ended. `undefined` with `state: false`.
+   * Everything that the session said so far, merged: a frozen snapshot, made again only when something changed. Making it
+   * takes as long as it is large: read it when you show it, not at every event. Loaded history is in it. It stays
+   * readable after the session ended. `undefined` with `state: false`.
    */
   readonly state?: SessionState;
   /** `_meta` of the answer that opened it. */

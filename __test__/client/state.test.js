@@ -3,6 +3,7 @@
 // session.state: a frozen snapshot of everything that was said, made again only when something changed.
 
 const assert = require('node:assert/strict');
+const path = require('node:path');
 const { test } = require('node:test');
 const { AcpClient } = require('../..');
 const { script } = require('../support/fake-agent.js');
@@ -187,6 +188,29 @@ test('a child session speaks through its parent: events inside, a state below, q
     const [child] = session.state?.subagents ?? [];
     assert.deepEqual([child?.title, child?.session.messages[0]?.content], ['Helper', [{ type: 'text', text: 'theirs' }]]);
     assert.equal(session.state?.toolCalls.length, 0);
+  } finally {
+    await client.close();
+  }
+});
+
+test('files of a child session are those of its owner, and of nobody else', async () => {
+  const read = (/** @type {string} */ as, /** @type {string} */ sessionId, /** @type {string} */ file) => ({
+    do: 'request', as, method: 'fs/read_text_file', params: { sessionId, path: file },
+  });
+  const client = await launch([
+    ...OPEN,
+    update('subagent_update', { sessionId: 'child' }),
+    read('inside', 'child', path.join(__dirname, 'state.test.js')),
+    { do: 'expect_response', to: 'inside', result: { content: { $contains: 'files of a child session' } } },
+    read('outside', 'child', path.join(__dirname, '..', '..', 'package.json')),
+    { do: 'expect_response', to: 'outside', error: { code: { $type: 'number' } } },
+    read('stranger', 'stranger', path.join(__dirname, 'state.test.js')),
+    { do: 'expect_response', to: 'stranger', error: { code: -32002 } },
+    END,
+  ], { fs: { read: true } });
+  try {
+    const session = await client.newSession({ cwd: __dirname });
+    assert.equal((await session.prompt('go')).stopReason, 'end_turn');
   } finally {
     await client.close();
   }

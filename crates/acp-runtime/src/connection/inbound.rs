@@ -163,6 +163,7 @@ impl State {
         let options = asked.options;
         let Some(session) = self.sessions.touch(&session_id) else {
             // Whoever asks there, no host of another session is asked in its place: the floor denies.
+            self.shared.diagnostics.refused_request(1);
             let denied = resolve_decision(&options, &PermissionDecision::Deny, self.options.floor, Several::Refuse);
             return Ok(Handler::Known(outcome(&denied.outcome)));
         };
