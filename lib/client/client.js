@@ -4,6 +4,7 @@ const { AcpError } = require('../errors.js');
 const native = require('../native/index.js');
 const { reasonOf } = require('../native/abort.js');
 const { whole } = require('../native/options.js');
+const { clean } = require('./clean.js');
 const { initial } = require('./config-options.js');
 const { handlersOf, nativeOptions } = require('./launch-options.js');
 const { loginCommand } = require('./login.js');
@@ -46,9 +47,9 @@ class AcpClient {
     const { pid, protocolVersion, agentInfo, agentCapabilities, authMethods, _meta: meta } = nativeClient.facts;
     this.pid = pid;
     this.protocolVersion = protocolVersion;
-    this.agentInfo = agentInfo ?? undefined;
+    this.agentInfo = clean(agentInfo ?? undefined);
     this.agentCapabilities = agentCapabilities;
-    this.authMethods = authMethods;
+    this.authMethods = clean(authMethods);
     this.meta = meta;
     this.closed = nativeClient.closed.then((exit) => {
       this.#onEnd();
@@ -158,7 +159,7 @@ class AcpClient {
       if (result === null || typeof result !== 'object' || !Array.isArray(result.sessions)) {
         throw new AcpError('malformed_response', 'the agent did not return a list of sessions', { phase: 'session' });
       }
-      yield* result.sessions;
+      yield* clean(result.sessions);
       cursor = result.nextCursor ?? undefined;
       // The cursor is the agent's own; one that comes back would never end.
       if (cursor === undefined || seen.has(cursor)) return;

@@ -5,6 +5,7 @@ const { Kind } = require('../native/index.js');
 const { reasonOf } = require('../native/abort.js');
 const { whole } = require('../native/options.js');
 const { optionOfCategory, setting } = require('./config-options.js');
+const { clean } = require('./clean.js');
 const { EventQueue } = require('./event-queue.js');
 const { EventReader } = require('./events.js');
 const { StateReader } = require('./session-state.js');
@@ -73,8 +74,8 @@ class AcpSession {
     this.#native = await this.#client.native.open(method, sessionId, request, view, listener);
     this.id = this.#native.id;
     this.#reader.sessionId = this.id;
-    this.modes = this.#native.result?.modes ?? this.modes;
-    this.configOptions = this.#native.result?.configOptions ?? this.configOptions;
+    this.modes = clean(this.#native.result?.modes) ?? this.modes;
+    this.configOptions = clean(this.#native.result?.configOptions) ?? this.configOptions;
     const state = this.#native.state();
     if (state !== null) this.#state = new StateReader(state);
     this.meta = this.#native.result?._meta ?? undefined;
@@ -210,7 +211,7 @@ class AcpSession {
     if (!Array.isArray(result?.configOptions)) {
       throw new AcpError('malformed_response', 'the agent did not return its configuration options', { phase: 'session' });
     }
-    this.configOptions = result.configOptions;
+    this.configOptions = clean(result.configOptions);
     return this.configOptions;
   }
 

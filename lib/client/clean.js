@@ -1,0 +1,58 @@
+'use strict';
+
+/**
+ * Takes terminal control out of the strings of a value that the agent sent as JSON. Text chunks are cleaned where they
+ * are read; this is for everything else that a host may show.
+ */
+
+const { stripControlSequences } = require('../../binding.js');
+
+/** What JSON holds when a string in it may hold control characters: an escape, or the characters beyond ASCII themselves. */
+const SUSPECT_JSON = /[\u007f-\u009f]|\\(?:[rbf]|u00(?:[01]|7f|[89]))/i;
+/** Control characters in a string. */
+const SUSPECT = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
+
+/** Members that are data for programs, as the agent gave them: arguments and results of tools, and extensions. */
+const DATA = new Set(['rawInput', 'rawOutput', '_meta']);
+
+/**
+ * Reads JSON of the agent; strings that are shown come without terminal control.
+ *
+ * @param {string} json
+ * @returns {any}
+ */
+function parseClean(json) {
+  const value = JSON.parse(json);
+  return SUSPECT_JSON.test(json) ? clean(value) : value;
+}
+
+/**
+ * Cleans a value in place. Without recursion: the agent decides how deep it is.
+ *
+ * @template T
+ * @param {T} value
+ * @returns {T}
+ */
+function clean(value) {
+  if (typeof value === 'string') return /** @type {any} */ (strip(value));
+  /** @type {any[]} */
+  const open = [value];
+  while (open.length > 0) {
+    const next = open.pop();
+    if (next === null || typeof next !== 'object') continue;
+    for (const key of Object.keys(next)) {
+      const member = next[key];
+      if (typeof member === 'string') {
+        if (SUSPECT.test(member) && !DATA.has(key)) next[key] = strip(member);
+      } else if (!DATA.has(key)) {
+        open.push(member);
+      }
+    }
+  }
+  return value;
+}
+
+/** @param {string} text */
+const strip = (text) => (SUSPECT.test(text) ? stripControlSequences(text) : text);
+
+module.exports = { clean, parseClean };
