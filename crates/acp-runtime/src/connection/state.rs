@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use memchr::memmem::Finder;
-use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -26,7 +25,8 @@ use crate::wire::chunk_reader::ChunkReader;
 use crate::wire::encode::{self, AnswerError, code};
 use crate::wire::envelope::{self, Frame, Message, Noise, Outcome};
 use crate::wire::oversize::{self, Oversize};
-use crate::wire::update;
+use crate::wire::update::{self, Notified};
+use crate::wire::update_reader::UpdateReader;
 
 /// How far into a line its method is looked for before the general path is taken, in bytes.
 const METHOD_WINDOW: usize = 512;
@@ -47,6 +47,7 @@ pub(super) struct State {
     pub pending: Pending<SessionSpec>,
     pub sessions: Sessions,
     pub chunks: ChunkReader,
+    pub updates: UpdateReader,
     pub early: EarlyUpdates,
     pub children: Children,
     pub inbound: InboundTable,
@@ -80,6 +81,7 @@ impl State {
             pending: Pending::default(),
             sessions: Sessions::default(),
             chunks: ChunkReader::default(),
+            updates: UpdateReader::default(),
             early: EarlyUpdates::default(),
             children: Children::default(),
             inbound: InboundTable::default(),
@@ -123,9 +125,9 @@ impl State {
         }
         let head = &line.as_bytes()[..line.len().min(METHOD_WINDOW)];
         if UPDATE.find(head).is_some()
-            && let Some((session_id, update)) = update::decode(line)
+            && let Some(notified) = self.updates.decode(line)
         {
-            self.on_update(&session_id, update, line);
+            self.on_update(&notified, line);
             return;
         }
         match envelope::decode(line) {
@@ -140,7 +142,7 @@ impl State {
             Message::Request { id, method, params } => self.on_request(id, &method, params),
             Message::Notification { method, params } if method == "session/update" => {
                 match params.and_then(update::params) {
-                    Some((session_id, update)) => self.on_update(&session_id, update, line),
+                    Some(notified) => self.on_update(&notified, line),
                     // Malformed, and a notification is never answered (rule C5).
                     None => self.shared.diagnostics.dropped_update(1),
                 }
@@ -153,7 +155,7 @@ impl State {
     fn on_chunk(&mut self, chunk: &Chunk<'_>, line: &str) {
         self.messages += 1;
         let id = &*chunk.session_id;
-        let raw = || update::decode(line).map(|(_, update)| update);
+        let raw = || update::decode(line).and_then(|notified| notified.raw.value());
         if let Some(session) = self.sessions.touch(id) {
             if let Some(turn) = &mut session.turn {
                 turn.on_frame(self.now);
@@ -173,7 +175,8 @@ impl State {
         }
     }
 
-    fn on_update(&mut self, session_id: &str, update: &RawValue, line: &str) {
+    fn on_update(&mut self, notified: &Notified<'_>, line: &str) {
+        let session_id = &*notified.session_id;
         self.messages += 1;
         let root = if self.sessions.get_mut(session_id).is_some() {
             None
@@ -188,7 +191,7 @@ impl State {
         if let Some(turn) = &mut session.turn {
             turn.on_frame(self.now);
         }
-        let announced = session.on_update(root.is_some().then_some(session_id), update);
+        let announced = session.on_update(root.is_some().then_some(session_id), notified);
         if let Some(child) = announced
             && self.sessions.get_mut(&child).is_none()
         {

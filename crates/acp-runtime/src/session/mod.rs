@@ -22,7 +22,7 @@ use crate::bridge::CallsClosed;
 use crate::delivery::{Kind, Outbox, Slab};
 use crate::services::permission::tool_calls::{MergedToolCall, ToolCallPatch};
 use crate::wire::chunk::Chunk;
-use crate::wire::update;
+use crate::wire::update::{self, Notified};
 use view::{Target, View};
 
 /// A stage larger than this is published before the batch ends, in bytes.
@@ -93,8 +93,8 @@ impl Session {
         view.on_chunk(chunk, raw, &mut target);
     }
 
-    /// Any other update, in the agent's own JSON. Gives back the child session that it announces.
-    pub fn on_update(&mut self, child: Option<&str>, update: &RawValue) -> Option<String> {
+    /// Any other update. Gives back the child session that it announces.
+    pub fn on_update(&mut self, child: Option<&str>, update: &Notified<'_>) -> Option<String> {
         let discarded = self.replaying && self.discard_replay && !tells_state(update);
         let (view, mut target) = self.target(child);
         target.shown &= !discarded;
@@ -197,10 +197,10 @@ impl Session {
 }
 
 /// Whether an update tells how the session stands now, rather than what was said in it.
-fn tells_state(raw: &RawValue) -> bool {
-    update::peek(raw).and_then(|update| update.tag).is_some_and(|tag| {
+fn tells_state(update: &Notified<'_>) -> bool {
+    update.members.as_ref().and_then(|members| members.tag.as_deref()).is_some_and(|tag| {
         matches!(
-            &*tag,
+            tag,
             "available_commands_update"
                 | "current_mode_update"
                 | "config_option_update"

@@ -13,7 +13,7 @@ use crate::delivery::{Kind, Slab};
 use crate::services::permission::tool_calls::{MergedToolCall, ToolCallPatch, ToolCallTracker};
 use crate::text::sanitize::Sanitizer;
 use crate::wire::chunk::{Chunk, Stream};
-use crate::wire::update;
+use crate::wire::update::{self, Notified, RawUpdate};
 
 /// The two ways to look at a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,8 +110,9 @@ impl View {
     }
 
     /// Gives back the child session that the update announces.
-    pub(super) fn on_update(&mut self, raw: &RawValue, target: &mut Target<'_>) -> Option<String> {
-        let Some(update) = update::peek(raw) else {
+    pub(super) fn on_update(&mut self, notified: &Notified<'_>, target: &mut Target<'_>) -> Option<String> {
+        let raw = notified.raw;
+        let Some(update) = notified.members.as_ref().filter(|members| members.tag.is_some()) else {
             // Not even a tag: the host of a typed session still sees what was sent.
             if let Shape::Events(events) = &mut self.shape {
                 events.show(raw, target);
@@ -121,16 +122,20 @@ impl View {
         let tag = update.tag.as_deref().unwrap_or_default();
         match tag {
             "tool_call" | "tool_call_update" => {
-                if let Some(patch) = ToolCallPatch::decode(raw.get()) {
+                if let Some(patch) = ToolCallPatch::of(update) {
                     self.tool_calls.apply_in(target.child, &patch);
                 }
             }
-            "usage_update" if target.child.is_none() && !target.replaying => self.usage.update(raw),
+            "usage_update" if target.child.is_none() && !target.replaying => {
+                if let Some(raw) = raw.value() {
+                    self.usage.update(raw);
+                }
+            }
             _ => {}
         }
         match &mut self.shape {
             Shape::Callbacks(_) if target.replaying || target.child.is_some() => {}
-            Shape::Callbacks(bridge) => bridge.handle_update(&update, target),
+            Shape::Callbacks(bridge) => bridge.handle_update(update, target),
             Shape::Events(events) => {
                 if tag == "agent_message_chunk"
                     && let Some(block) = update::block_text(update.content)
@@ -140,13 +145,13 @@ impl View {
                 events.show(raw, target);
                 if let Some(state) = &mut target.state {
                     match target.child {
-                        None => state.on_update(&update, raw),
-                        Some(child) => state.on_child_update(child, &update, raw),
+                        None => state.on_update(update, raw),
+                        Some(child) => state.on_child_update(child, update, raw),
                     }
                 }
             }
         }
-        if tag == "subagent_update" { announced(raw) } else { None }
+        if tag == "subagent_update" { announced(raw.value()?) } else { None }
     }
 
     pub(super) fn begin_turn(&mut self) {
@@ -202,12 +207,12 @@ impl Events {
         if chunk.stream == Stream::Message {
             target.keep_text(&chunk.text);
         }
-        self.show(raw, target);
+        self.show(raw.into(), target);
         let Some(state) = &mut target.state else { return };
         if !chunk.plain {
             match (update::peek(raw), target.child) {
-                (Some(update), None) => state.on_update(&update, raw),
-                (Some(update), Some(child)) => state.on_child_update(child, &update, raw),
+                (Some(update), None) => state.on_update(&update, raw.into()),
+                (Some(update), Some(child)) => state.on_child_update(child, &update, raw.into()),
                 (None, _) => {}
             }
             return;
@@ -223,7 +228,7 @@ impl Events {
     }
 
     /// An update as the agent sent it.
-    fn show(&mut self, raw: &RawValue, target: &mut Target<'_>) {
+    fn show(&mut self, raw: RawUpdate<'_>, target: &mut Target<'_>) {
         self.tell_child(target);
         target.show(Kind::Update, raw.get());
     }

@@ -1,135 +1,80 @@
-//! Text chunks without a parse: an agent that streams sends the same line again and again with another text in it.
-//!
-//! What stands around the text of a chunk that was parsed is remembered. A line that begins and ends with the very same
-//! bytes, and has one JSON string between them, means the same but for its text. Nothing is assumed of how the agent
-//! writes its JSON, so nothing can be misread: a line that differs in any other byte is parsed.
+//! Text chunks without a parse, where they look like the last ones but for their text.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
+use super::around::{Parts, Place, Recent, place, range_in};
 use super::chunk::{self, Chunk, Stream};
 use super::text::Text;
 
-/// Surroundings remembered at once: streams and sessions take turns.
-const KEPT: usize = 4;
-/// Longer surroundings are not worth remembering, in bytes.
-const MAX_AROUND: usize = 4 * 1024;
-
 /// Reads text chunks, quickly those that look like the last ones.
 #[derive(Debug, Default)]
-pub struct ChunkReader {
-    /// The one used last comes first.
-    kept: Vec<Around>,
-}
+pub struct ChunkReader(Recent<Facts>);
 
-/// What stands around the text of a chunk, its quotes included, and what it says.
+/// What a chunk says besides its text.
 #[derive(Debug)]
-struct Around {
-    before: String,
-    after: String,
+struct Facts {
     stream: Stream,
     session_id: Place,
     message_id: Option<Place>,
-    complete: bool,
     plain: bool,
-}
-
-/// Where in the line a value stands.
-#[derive(Clone, Debug)]
-enum Place {
-    /// Before the text: counted from the start of the line.
-    Before(Range<usize>),
-    /// After the text: counted from the end of the text.
-    After(Range<usize>),
+    complete: bool,
 }
 
 impl ChunkReader {
     /// Reads `line` if it is a text chunk.
     pub fn decode<'a>(&mut self, line: &'a str) -> Option<Chunk<'a>> {
-        for at in 0..self.kept.len() {
-            if let Some(chunk) = self.kept[at].read(line) {
-                self.kept[..=at].rotate_right(1);
-                return Some(chunk);
-            }
+        if let Some(chunk) = self.0.read(line, Facts::read) {
+            return Some(chunk);
         }
         let chunk = chunk::decode(line)?;
-        if let Some(around) = Around::of(&chunk, line) {
-            self.kept.truncate(KEPT - 1);
-            self.kept.insert(0, around);
-        }
+        self.learn(line, &chunk);
         Some(chunk)
+    }
+
+    fn learn(&mut self, line: &str, chunk: &Chunk<'_>) -> Option<()> {
+        let Cow::Borrowed(text) = chunk.text.0 else { return None };
+        let text = range_in(line, text)?;
+        // Where an empty string was borrowed from is not certain to be the line.
+        let quoted = line.get(text.start.checked_sub(1)?..=text.end)?;
+        if !(quoted.starts_with('"') && quoted.ends_with('"')) {
+            return None;
+        }
+        let facts = Facts {
+            stream: chunk.stream,
+            session_id: place(line, &text, &chunk.session_id)?,
+            message_id: match &chunk.message_id {
+                Some(id) => Some(place(line, &text, id)?),
+                None => None,
+            },
+            plain: chunk.plain,
+            complete: chunk.complete,
+        };
+        self.0.learn(line, &text, facts);
+        Some(())
     }
 }
 
-impl Around {
-    fn of(chunk: &Chunk<'_>, line: &str) -> Option<Self> {
-        let text = range_in(line, &chunk.text)?;
-        let place = |value: &Text<'_>| {
-            let range = range_in(line, value)?;
-            let after = range.start.checked_sub(text.end).map(|start| Place::After(start..range.end - text.end));
-            Some(after.unwrap_or(Place::Before(range)))
-        };
-        let around = Self {
-            before: line.get(..text.start)?.to_owned(),
-            after: line.get(text.end..)?.to_owned(),
-            stream: chunk.stream,
-            session_id: place(&chunk.session_id)?,
-            message_id: match &chunk.message_id {
-                Some(id) => Some(place(id)?),
-                None => None,
-            },
-            complete: chunk.complete,
-            plain: chunk.plain,
-        };
-        // Where an empty string was borrowed from is not certain to be the line.
-        let quoted = around.before.ends_with('"') && around.after.starts_with('"');
-        (quoted && around.before.len() + around.after.len() <= MAX_AROUND).then_some(around)
-    }
-
-    fn read<'a>(&self, line: &'a str) -> Option<Chunk<'a>> {
-        let end = line.len().checked_sub(self.after.len())?;
-        let bytes = line.as_bytes();
-        // The end first: the start is more often shared with other kinds of updates.
-        if self.before.len() > end || &bytes[end..] != self.after.as_bytes() {
-            return None;
-        }
-        let text = line.get(self.before.len()..end)?;
-        if &bytes[..self.before.len()] != self.before.as_bytes() {
-            return None;
-        }
+impl Facts {
+    fn read<'a>(&self, parts: Parts<'a>) -> Option<Chunk<'a>> {
+        let text = parts.value()?;
         let text = if plain(text.as_bytes()) {
             Text(Cow::Borrowed(text))
         } else {
-            // With escapes, or no string at all: its quotes are the last and first byte around it.
-            serde_json::from_str(line.get(self.before.len() - 1..=end)?).ok()?
-        };
-        let value = |place: &Place| {
-            let range = match place {
-                Place::Before(range) => range.clone(),
-                Place::After(range) => range.start + end..range.end + end,
-            };
-            line.get(range).map(|value| Text(Cow::Borrowed(value)))
+            // With escapes, or no string at all: the bytes around it are its quotes.
+            serde_json::from_str(parts.quoted()?).ok()?
         };
         Some(Chunk {
-            session_id: value(&self.session_id)?,
+            session_id: parts.at(&self.session_id)?,
             stream: self.stream,
             text,
             message_id: match &self.message_id {
-                Some(place) => Some(value(place)?),
+                Some(place) => Some(parts.at(place)?),
                 None => None,
             },
-            complete: self.complete,
             plain: self.plain,
+            complete: self.complete,
         })
     }
-}
-
-/// Where in `line` a value was borrowed from; `None` for one that was unescaped.
-fn range_in(line: &str, value: &Text<'_>) -> Option<Range<usize>> {
-    let Cow::Borrowed(value) = value.0 else { return None };
-    let start = (value.as_ptr() as usize).checked_sub(line.as_ptr() as usize)?;
-    let end = start + value.len();
-    (end <= line.len()).then_some(start..end)
 }
 
 /// Bytes looked at together.
@@ -176,10 +121,9 @@ mod tests {
     fn a_line_like_the_last_is_read_without_a_parse_and_without_a_copy() {
         let lines = ["", "hello", "wörld 🚀", "and a text that is longer than one block of bytes, with é at its end é"]
             .map(|text| line("s1", "agent_message_chunk", text, Some("m1")));
-        let reader = same_as_parsed(&lines);
-        let around = &reader.kept[0];
+        let mut reader = same_as_parsed(&lines);
         for line in &lines[1..] {
-            let chunk = around.read(line).expect("the same surroundings");
+            let chunk = reader.0.read(line, Facts::read).expect("the same surroundings");
             assert!(matches!(chunk.text.0, Cow::Borrowed(_)));
         }
     }
@@ -203,15 +147,15 @@ mod tests {
             }
         }
         let reader = same_as_parsed(&lines);
-        assert_eq!(reader.kept.len(), KEPT);
+        assert_eq!(reader.0.len(), 4);
     }
 
     #[test]
     fn what_an_escape_hides_is_not_remembered() {
         let reader = same_as_parsed(&[line(r"s\u0031", "agent_message_chunk", "x", None)]);
-        assert!(reader.kept.is_empty());
-        let reader = same_as_parsed(&[line(&"s".repeat(MAX_AROUND), "agent_message_chunk", "x", None)]);
-        assert!(reader.kept.is_empty());
+        assert_eq!(reader.0.len(), 0);
+        let reader = same_as_parsed(&[line(&"s".repeat(5000), "agent_message_chunk", "x", None)]);
+        assert_eq!(reader.0.len(), 0);
     }
 
     proptest! {

@@ -4,6 +4,7 @@
 //! schema type, where one is needed ([`schema`]); and the raw value, which the host still gets when the type does not fit.
 //! Nothing in this module does I/O.
 
+mod around;
 pub mod chunk;
 pub mod chunk_reader;
 pub mod encode;
@@ -16,6 +17,7 @@ pub mod rpc_error;
 pub mod schema;
 mod text;
 pub mod update;
+pub mod update_reader;
 
 pub use envelope::{Frame, Message, Noise};
 pub use frame::{Line, LineSplitter};

@@ -45,20 +45,64 @@ pub(crate) fn plan_entries(entries: Option<&RawValue>) -> Vec<(Text<'_>, Option<
         .collect()
 }
 
-/// Reads a `session/update` notification in one pass: its session and its update as raw JSON. `None`: something else.
-pub fn decode(line: &str) -> Option<(Text<'_>, &RawValue)> {
+/// A `session/update` notification.
+#[derive(Debug)]
+pub struct Notified<'a> {
+    /// The session it names.
+    pub session_id: Text<'a>,
+    /// The update's members; `None` when it is no object.
+    pub(crate) members: Option<Update<'a>>,
+    /// The update in the agent's own JSON.
+    pub raw: RawUpdate<'a>,
+}
+
+/// An update in the agent's own JSON.
+#[derive(Clone, Copy, Debug)]
+pub struct RawUpdate<'a>(&'a str);
+
+impl<'a> RawUpdate<'a> {
+    /// JSON that was parsed once.
+    pub(super) fn new(json: &'a str) -> Self {
+        Self(json)
+    }
+
+    /// The JSON.
+    pub fn get(self) -> &'a str {
+        self.0
+    }
+
+    /// As a raw value, which takes another look at the JSON: for what is rare.
+    pub(crate) fn value(self) -> Option<&'a RawValue> {
+        serde_json::from_str(self.0).ok()
+    }
+}
+
+impl<'a> From<&'a RawValue> for RawUpdate<'a> {
+    fn from(raw: &'a RawValue) -> Self {
+        Self(raw.get())
+    }
+}
+
+impl<'a> Notified<'a> {
+    fn new(session_id: Text<'a>, update: &'a RawValue) -> Self {
+        Self { session_id, members: members(update.get()), raw: update.into() }
+    }
+}
+
+/// Reads a `session/update` notification. `None`: something else.
+pub fn decode(line: &str) -> Option<Notified<'_>> {
     let notification: Notification<'_> = serde_json::from_str(line).ok()?;
     if notification.extra || *notification.version? != *"2.0" || *notification.method? != *"session/update" {
         return None;
     }
     let params = notification.params?;
-    Some((params.session_id?, params.update?))
+    Some(Notified::new(params.session_id?, params.update?))
 }
 
 /// Reads the parameters of a `session/update`.
-pub fn params(params: &RawValue) -> Option<(Text<'_>, &RawValue)> {
+pub fn params(params: &RawValue) -> Option<Notified<'_>> {
     let params: UpdateParams<'_> = serde_json::from_str(params.get()).ok()?;
-    Some((params.session_id?, params.update?))
+    Some(Notified::new(params.session_id?, params.update?))
 }
 
 /// A string member, `None` for null, absent and anything that is no string.
@@ -66,10 +110,14 @@ pub(crate) fn string(raw: Option<&RawValue>) -> Option<Text<'_>> {
     raw.and_then(|raw| serde_json::from_str(raw.get()).ok())
 }
 
-/// Reads the members of an update that the runtime looks at. `None`: not an object, or without a tag.
+/// Reads the members of an update that the runtime looks at. `None`: not one object.
+pub(super) fn members(update: &str) -> Option<Update<'_>> {
+    serde_json::from_str(update).ok()
+}
+
+/// The same; `None` also without a tag.
 pub(crate) fn peek(update: &RawValue) -> Option<Update<'_>> {
-    let update: Update<'_> = serde_json::from_str(update.get()).ok()?;
-    update.tag.is_some().then_some(update)
+    members(update.get()).filter(|update| update.tag.is_some())
 }
 
 /// The text of a content block, if it is a text block.
@@ -105,9 +153,9 @@ mod tests {
     #[test]
     fn session_and_update_are_read_and_other_messages_are_not() {
         let line = r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"t","title":null,"rawInput":{"a":1}}}}"#;
-        let (session, update) = decode(line).unwrap();
-        assert_eq!(&*session, "s");
-        let update = peek(update).unwrap();
+        let found = decode(line).unwrap();
+        assert_eq!(&*found.session_id, "s");
+        let update = found.members.unwrap();
         assert_eq!((&**update.tag.as_ref().unwrap(), update.raw_input.unwrap().get()), ("tool_call", r#"{"a":1}"#));
         assert!(string(update.title).is_none());
         assert!(decode(&line.replace("session/update", "session/x")).is_none());

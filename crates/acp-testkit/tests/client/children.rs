@@ -1,4 +1,5 @@
 //! Child sessions: their updates and questions go to the session that is known to own them, and nowhere else (C40, S23).
+#![expect(clippy::similar_names, reason = "the state of a session, on the stage of a test")]
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
 //! The merged state of a session: read at any time, filled by a replay, right after a cancel and after the end (C22, C35, C44).
+#![expect(clippy::similar_names, reason = "the state of a session, on the stage of a test")]
 
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@
 mod memory_agent;
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 
 use acp_runtime::bridge::TOOL_CALL_MAP_CAP;
@@ -14,16 +14,19 @@ use acp_runtime::session::ViewKind;
 use acp_runtime::wire::DEFAULT_MAX_LINE_BYTES;
 use memory_agent::{Flood, MemoryAgent, line};
 
-static CALLS: AtomicUsize = AtomicUsize::new(0);
-static BYTES: AtomicUsize = AtomicUsize::new(0);
-/// The counters are the process's: one test at a time.
-static ALONE: Mutex<()> = Mutex::new(());
+thread_local! {
+    /// Calls of this thread and the bytes they took: a connection of the runtime of one thread does all its work there.
+    static TAKEN: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+}
 
 struct Counting;
 
 fn count(size: usize) {
-    CALLS.fetch_add(1, Ordering::Relaxed);
-    BYTES.fetch_add(size, Ordering::Relaxed);
+    // A thread that ends has none any more; nothing is measured then.
+    let _ = TAKEN.try_with(|taken| {
+        let (calls, bytes) = taken.get();
+        taken.set((calls + 1, bytes + size));
+    });
 }
 
 // SAFETY: everything is the system's own allocator; the counters are no memory of it.
@@ -59,7 +62,6 @@ struct Cost {
 }
 
 fn run(view: ViewKind, flood: Flood, max_line: usize) -> Cost {
-    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(async {
         let reader: Arc<Mutex<Option<Reader>>> = Arc::default();
@@ -84,15 +86,11 @@ fn run(view: ViewKind, flood: Flood, max_line: usize) -> Cost {
         *reader.lock().unwrap() = Some(Reader::new(Arc::clone(&outbox)));
         let agent = MemoryAgent::connect(flood, max_line);
         agent.open(view, Some(outbox)).await.unwrap();
-        let (calls, bytes) = (CALLS.load(Ordering::Relaxed), BYTES.load(Ordering::Relaxed));
+        let (calls, bytes) = TAKEN.get();
         agent.turn().await.unwrap();
+        let (all_calls, all_bytes) = TAKEN.get();
         let (updates, shown) = *seen.lock().unwrap();
-        Cost {
-            calls: CALLS.load(Ordering::Relaxed) - calls,
-            bytes: BYTES.load(Ordering::Relaxed) - bytes,
-            updates,
-            shown,
-        }
+        Cost { calls: all_calls - calls, bytes: all_bytes - bytes, updates, shown }
     })
 }
 
@@ -154,7 +152,6 @@ fn one_long_line_in_small_reads_takes_memory_in_proportion() {
 
 #[test]
 fn an_agent_whose_host_does_not_listen_is_read_no_further() {
-    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(async {
         let block = texts();

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use super::{Category, Classification, classify_tool_kind};
 use crate::services::clean::clean;
 use crate::services::decode;
+use crate::wire::update::Update;
 
 /// Tool calls remembered per session; the least recently touched goes first.
 pub const MAX_TOOL_CALLS: usize = 1000;
@@ -73,6 +74,23 @@ impl<'a> ToolCallPatch<'a> {
         let fields: Fields<'a> = decode::object(json)?;
         let id = string_of(fields.tool_call_id).filter(|id| !id.is_empty() && id.len() <= MAX_TOOL_CALL_ID_BYTES)?;
         Some(Self { id, fields })
+    }
+
+    /// The same of an update whose members were read already.
+    pub(crate) fn of(update: &Update<'a>) -> Option<Self> {
+        let id = update.tool_call_id.as_deref().filter(|id| !id.is_empty() && id.len() <= MAX_TOOL_CALL_ID_BYTES)?;
+        let fields = Fields {
+            tool_call_id: None,
+            title: update.title,
+            name: update.name,
+            kind: update.kind,
+            status: update.status,
+            content: update.content,
+            locations: update.locations,
+            raw_input: update.raw_input,
+            raw_output: update.raw_output,
+        };
+        Some(Self { id: id.to_owned(), fields })
     }
 
     /// The id, exactly as the agent sent it.

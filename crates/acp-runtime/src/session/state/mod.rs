@@ -35,7 +35,7 @@ use tool_calls::{At, Said, ToolCalls};
 use super::usage::{Context, Usage};
 use crate::text::sanitize::strip_control_sequences;
 use crate::wire::chunk::Stream;
-use crate::wire::update::{self, Update};
+use crate::wire::update::{self, RawUpdate, Update};
 
 /// Longest id of a session, in bytes.
 pub(crate) const MAX_SESSION_ID_BYTES: usize = 1024;
@@ -112,7 +112,7 @@ impl SessionState {
     /// Takes one update of the session, whatever it is.
     pub fn apply(&mut self, raw: &RawValue) {
         if let Some(update) = update::peek(raw) {
-            self.on_update(&update, raw);
+            self.on_update(&update, raw.into());
         }
     }
 
@@ -140,7 +140,7 @@ impl SessionState {
     }
 
     /// Any update, read as far as its members.
-    pub(crate) fn on_update(&mut self, update: &Update<'_>, raw: &RawValue) {
+    pub(crate) fn on_update(&mut self, update: &Update<'_>, raw: RawUpdate<'_>) {
         let (limits, dropped) = (&self.limits, &mut self.dropped);
         let changed = match update.tag.as_deref().unwrap_or_default() {
             "agent_message_chunk" => return self.on_chunk(Stream::Message, update),
@@ -150,6 +150,16 @@ impl SessionState {
             "tool_call_update" => return self.on_tool_call(Said::Updated, update),
             "plan" => self.plans.replace(update.entries, limits, dropped),
             "plan_update" => self.plans.update(update.plan, limits, dropped),
+            tag => return self.on_rare_update(tag, raw),
+        };
+        self.version += u64::from(changed);
+    }
+
+    /// Updates whose members are not read beforehand.
+    fn on_rare_update(&mut self, tag: &str, raw: RawUpdate<'_>) {
+        let Some(raw) = raw.value() else { return };
+        let (limits, dropped) = (&self.limits, &mut self.dropped);
+        let changed = match tag {
             "plan_removed" => plan_id(raw).is_some_and(|id| self.plans.remove(&id)),
             "compaction_update" => {
                 let began = self.compactions.update(raw, self.order, limits, dropped);
@@ -181,10 +191,12 @@ impl SessionState {
     }
 
     /// An update of a child session. A child of its own is listed beside it.
-    pub(crate) fn on_child_update(&mut self, child: &str, update: &Update<'_>, raw: &RawValue) {
+    pub(crate) fn on_child_update(&mut self, child: &str, update: &Update<'_>, raw: RawUpdate<'_>) {
         if update.tag.as_deref() == Some("subagent_update") {
             self.version += 1;
-            self.subagents.update(Some(child), raw, &self.limits, &mut self.dropped);
+            if let Some(raw) = raw.value() {
+                self.subagents.update(Some(child), raw, &self.limits, &mut self.dropped);
+            }
         } else {
             self.on_child(child, |state| state.on_update(update, raw));
         }

@@ -100,7 +100,7 @@ fn feed(state: &mut SessionState, event: &Event) {
         Event::Update(update) => state.apply(&raw(update)),
         Event::Child(child, update) => {
             let raw = raw(update);
-            state.on_child_update(child, &update::peek(&raw).unwrap(), &raw);
+            state.on_child_update(child, &update::peek(&raw).unwrap(), (&*raw).into());
         }
         Event::Begin => state.begin_turn(),
         Event::End => state.end_turn(None),

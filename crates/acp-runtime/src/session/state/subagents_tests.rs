@@ -13,7 +13,7 @@ fn announce(id: &str, more: Value) -> Value {
 impl SessionState {
     fn heard(mut self, child: &str, update: &Value) -> Self {
         let raw = raw(update);
-        self.on_child_update(child, &update::peek(&raw).unwrap(), &raw);
+        self.on_child_update(child, &update::peek(&raw).unwrap(), (&*raw).into());
         self
     }
 }
