@@ -95,18 +95,21 @@ describe('the recorder', unixOnly, () => {
     ]);
   });
 
-  test('writes a header and one line a frame, and counts what it had to leave out', () => {
+  test('writes a header and one line a message, and keeps what is no message as text', () => {
     const recorder = new Recorder();
     /** @param {number} time @param {'to_agent' | 'from_agent'} direction @param {string} frame @param {boolean} truncated */
     const see = (time, direction, frame, truncated = false) => recorder.see({ time, direction, frame, truncated });
     see(1_000, 'to_agent', '{"jsonrpc":"2.0","id":1}');
     see(1_250, 'from_agent', `{"jsonrpc":"2.0","cwd":"${root}/work"}`);
     see(1_251, 'from_agent', '{"jsonrpc":"2.0","long":"', true);
-    see(1_252, 'from_agent', 'no JSON');
+    see(1_252, 'from_agent', `no JSON in ${root}/work`);
+    assert.equal(recorder.broken, 2);
     assert.deepEqual(recorder.write({ agent: 'a', version: '1' }, clean).trimEnd().split('\n'), [
-      '{"transcript":1,"agent":"a","version":"1","left_out":2}',
+      '{"transcript":1,"agent":"a","version":"1"}',
       '{"t":0,"dir":"out","frame":{"jsonrpc":"2.0","id":1}}',
       '{"t":250,"dir":"in","frame":{"jsonrpc":"2.0","cwd":"/home/user/project"}}',
+      '{"t":251,"dir":"in","text":"{\\"jsonrpc\\":\\"2.0\\",\\"long\\":\\"","truncated":true}',
+      '{"t":252,"dir":"in","text":"no JSON in /home/user/project"}',
     ]);
   });
 

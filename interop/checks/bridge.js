@@ -5,7 +5,7 @@
 const fs = require('node:fs');
 const path = require('node:path');
 const { HELLO } = require('../model/steer.js');
-const { fail, notApplicable, ok } = require('../lib/case.js');
+const { fail, notApplicable, ok } = require('../lib/verdict.js');
 const { hostAnswer } = require('../lib/host-process.js');
 
 /**

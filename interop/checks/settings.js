@@ -1,0 +1,106 @@
+'use strict';
+
+const { inOrder, notOffered, refused, valuesOf } = require('../lib/offers.js');
+const { describe, fail, ok } = require('../lib/verdict.js');
+
+const THINKING = /think|thought|reason|effort/i;
+
+const parts = [
+  { id: 'modes', title: 'The mode is changed and shown as changed.' },
+  { id: 'config', title: 'A configuration option, where it can be one of no special meaning, is changed.' },
+  { id: 'thinking', title: 'The option that chooses how much the model thinks is changed.' },
+  { id: 'model', title: '`setModel` changes the model, and the next prompt goes to it.' },
+  { id: 'providers', title: 'The providers are listed, and the last of them is set.' },
+];
+
+/** @param {any} option */
+const isModel = (option) => option.category === 'model' || option.id === 'model';
+/** @param {any} option */
+const isThinking = (option) =>
+  option.category === 'thought_level' || (THINKING.test(option.id) && option.category !== 'mode');
+/** @param {any} option */
+const isMode = (option) => option.category === 'mode' || option.id === 'mode';
+
+/** @type {import('./index.js').Check} */
+module.exports = {
+  id: 'settings',
+  title: 'Modes, configuration options, thinking level, model and providers are changed.',
+  parts,
+  async run(test) {
+    // The providers belong to the unstable part of the protocol.
+    const { client, session } = await test.open('deny', { unstable: true });
+    /** @returns {any[]} */
+    const options = () => session.configOptions ?? [];
+    return inOrder({
+      modes: async () => {
+        if (!session.modes) return refused(test, () => session.setMode('any'));
+        const { availableModes, currentModeId } = session.modes;
+        const other = availableModes.find((/** @type {any} */ mode) => mode.id !== currentModeId)?.id ?? currentModeId;
+        await test.within(session.setMode(other), 'session/set_mode');
+        if (session.modes.currentModeId !== other) return fail(`the mode is ${session.modes.currentModeId}`);
+        await test.within(session.setMode(currentModeId), 'session/set_mode');
+        return ok(other === currentModeId ? 'there is one mode' : `${availableModes.length} modes`);
+      },
+      config: async () => {
+        if (!session.configOptions) return refused(test, () => session.setConfigOption('any', true));
+        const plain = options().filter((each) => !isModel(each) && !isThinking(each) && !isMode(each));
+        const option = [...plain, ...options()].find((each) => valuesOf(each).length > 1) ?? options()[0];
+        if (!option) return notOffered('the list is empty');
+        return change(test, session, option);
+      },
+      thinking: async () => {
+        const option = options().find(isThinking);
+        return option ? change(test, session, option) : notOffered();
+      },
+      model: async () => {
+        const option = options().find(isModel);
+        if (!option) return refused(test, () => session.setModel('any'));
+        const before = await asked(test, session);
+        const other = valuesOf(option).find((value) => value !== option.currentValue) ?? option.currentValue;
+        await test.within(session.setModel(other), 'setModel');
+        const now = options().find(isModel)?.currentValue;
+        if (now !== other) return fail(`${now} instead of ${other}`);
+        if (other === option.currentValue) return ok('there is one model');
+        const after = await asked(test, session).catch((error) => String(error.message));
+        test.facts = { before, after };
+        return ok(before === after ? '' : `the model is asked for ${after} instead of ${before}`);
+      },
+      providers: async () => {
+        if (!client.agentCapabilities.providers) return refused(test, () => client.request('providers/list', {}));
+        const { providers } = await test.within(client.request('providers/list', {}), 'providers/list');
+        const provider = providers.at(-1);
+        if (!provider) return ok('none in the list');
+        const apiType = provider.current?.apiType ?? provider.supported[0];
+        const request = { providerId: provider.providerId, apiType, baseUrl: test.modelUrl };
+        await test.within(client.request('providers/set', request), 'providers/set');
+        const model = await asked(test, session).catch((error) => describe(error));
+        return ok(`${providers.length} listed; with \`${provider.providerId}\` the model asked for is ${model}`);
+      },
+    });
+  },
+};
+
+/**
+ * Chooses another value of an option.
+ *
+ * @param {import('../lib/case.js').Case} test
+ * @param {any} session
+ * @param {any} option
+ */
+async function change(test, session, option) {
+  const other = valuesOf(option).find((value) => value !== option.currentValue) ?? option.currentValue;
+  const answer = await test.within(session.setConfigOption(option.id, other), 'session/set_config_option');
+  const now = answer.find((/** @type {any} */ each) => each.id === option.id)?.currentValue;
+  const what = `\`${option.id}\` from \`${option.currentValue}\` to \`${other}\``;
+  return now === other ? ok(what) : fail(`${what}: it is ${now}`);
+}
+
+/**
+ * @param {import('../lib/case.js').Case} test
+ * @param {any} session
+ * @returns {Promise<string | undefined>} which model a prompt goes to
+ */
+async function asked(test, session) {
+  await test.within(session.prompt(test.say('hello')), 'the turn');
+  return test.asked('hello').at(-1)?.model;
+}
