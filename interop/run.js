@@ -6,7 +6,7 @@
 const fs = require('node:fs');
 const path = require('node:path');
 const { parseArgs } = require('node:util');
-const { CHECKS, COLUMNS } = require('./checks/index.js');
+const { CHECKS, COLUMNS, columnsOf, GROUPS } = require('./checks/index.js');
 const { abandon, runCase, spread } = require('./lib/case.js');
 const { document } = require('./lib/document.js');
 const { loadClient } = require('./lib/driver.js');
@@ -108,7 +108,7 @@ async function run(ids, options) {
     `\n${terminalTable(
       chosen,
       results,
-      checks.flatMap((check) => check.parts ?? [check]).map(({ id }) => id),
+      checks.flatMap(columnsOf).map(({ id }) => id),
     )}`,
   );
   if (options.json) fs.writeFileSync(options.json, `${JSON.stringify([...results.values()], null, 2)}\n`);
@@ -164,7 +164,7 @@ async function main() {
       return show(rest);
     case 'doc': {
       const file = path.join(__dirname, '..', 'docs', 'interop.md');
-      fs.writeFileSync(file, document(rows, CHECKS, loadClient(values.client).name));
+      fs.writeFileSync(file, document(rows, GROUPS, loadClient(values.client).name));
       return undefined;
     }
     case 'transcripts': {

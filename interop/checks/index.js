@@ -21,28 +21,40 @@
  * @typedef {PlainCheck | CheckInParts} Check
  */
 
-/** @type {Check[]} */
-const CHECKS = [
-  require('./ask.js'),
-  require('./ask-once.js'),
-  ...require('./bridge.js'),
-  ...require('./engine.js'),
-  require('./probe.js'),
-  require('./long-prompt.js'),
-  require('./streaming.js'),
-  ...require('./permission.js'),
-  require('./cancel-stream.js'),
-  require('./cancel-tool.js'),
-  ...require('./cut-short.js'),
-  ...require('./host.js'),
-  require('./sessions.js'),
-  require('./settings.js'),
-  require('./image.js'),
-  require('./mcp.js'),
-  require('./transcript.js'),
+/**
+ * In the order they run and are shown, a table a group.
+ *
+ * @type {{ title: string, checks: Check[] }[]}
+ */
+const GROUPS = [
+  {
+    title: 'Answers',
+    checks: [
+      require('./ask.js'),
+      require('./probe.js'),
+      require('./long-prompt.js'),
+      require('./streaming.js'),
+    ],
+  },
+  {
+    title: 'As the Fusion engine does it',
+    checks: [require('./ask-once.js'), ...require('./bridge.js'), ...require('./engine.js')],
+  },
+  {
+    title: 'Permissions and cancelling',
+    checks: [...require('./permission.js'), require('./cancel-stream.js'), require('./cancel-tool.js')],
+  },
+  { title: 'Ends', checks: [...require('./cut-short.js'), ...require('./host.js')] },
+  { title: 'Sessions', checks: [require('./sessions.js')] },
+  { title: 'Settings', checks: [require('./settings.js')] },
+  { title: 'Content', checks: [require('./image.js'), require('./mcp.js'), require('./transcript.js')] },
 ];
 
-/** What is shown: a column each. @type {{ id: string, title: string }[]} */
-const COLUMNS = CHECKS.flatMap((check) => check.parts ?? [check]);
+const CHECKS = GROUPS.flatMap(({ checks }) => checks);
 
-module.exports = { CHECKS, COLUMNS };
+/** What a check shows: a column for itself, or for each of its parts. @param {Check} check */
+const columnsOf = (check) => check.parts ?? [{ id: check.id, title: check.title }];
+
+const COLUMNS = CHECKS.flatMap(columnsOf);
+
+module.exports = { CHECKS, COLUMNS, columnsOf, GROUPS };

@@ -5,9 +5,6 @@ const path = require('node:path');
 const { TOOL } = require('../lib/mcp-server.js');
 const { fail, notApplicable, ok } = require('../lib/verdict.js');
 
-/** Agents connect to a server beside everything else. */
-const CONNECT_MS = 20_000;
-
 /** @type {import('./index.js').Check} */
 module.exports = {
   id: 'mcp',
@@ -19,7 +16,7 @@ module.exports = {
     const server = path.join(__dirname, '..', 'lib', 'mcp-server.js');
     const mcpServers = [{ name: 'interop', command: process.execPath, args: [server, file], env: [] }];
     const { session } = await test.open('allow', {}, { mcpServers });
-    await test.until(() => marks().includes('listed'), 'its tools are asked for', CONNECT_MS).catch(() => {});
+    await test.until(() => marks().includes('listed'), 'its tools are asked for', test.waits.connect).catch(() => {});
     // The first prompt may be sent to the model before the server is connected.
     for (let turn = 0; turn < 2 && !marks().includes('called'); turn++) {
       await test.within(session.prompt(test.say('mcp')), 'the turn');

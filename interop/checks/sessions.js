@@ -6,8 +6,6 @@ const { fail, ok } = require('../lib/verdict.js');
 
 /** Most sessions looked at in a list. */
 const MOST = 500;
-/** An agent may write a session down some time after its turn. */
-const WRITTEN_MS = 8_000;
 
 const parts = [
   { id: 'list', title: 'The session is in the list of its directory.' },
@@ -40,8 +38,8 @@ module.exports = {
           if ((await test.within(listed(client, { cwd }), 'session/list')).includes(id)) return ok();
           all = await test.within(listed(client, {}), 'session/list');
           if (all.includes(id)) return ok('only when no directory is given');
-          await new Promise((resolve) => setTimeout(resolve, 500));
-        } while (performance.now() - started < WRITTEN_MS);
+          await test.pause(Math.min(500, test.waits.list));
+        } while (performance.now() - started < test.waits.list);
         return fail(`not among the ${all.length} listed`);
       },
       close: async () => {
@@ -55,6 +53,7 @@ module.exports = {
       },
       load: async () => {
         if (!loadSession) return refused(test, () => client.loadSession(id, { cwd }));
+        await test.pause(test.waits.settle);
         await test.within(client.close(), 'close');
         second = await test.launch();
         const before = test.updates;
@@ -73,6 +72,7 @@ module.exports = {
       },
       resume: async () => {
         if (!offers.resume) return refused(test, () => second.resumeSession(id, { cwd }));
+        await test.pause(test.waits.settle);
         await test.within(second.close(), 'close');
         second = await test.launch();
         const before = test.messages;

@@ -17,6 +17,16 @@ const PATIENCE_MS = 90_000;
 const STRAGGLER_MS = 3_000;
 
 /**
+ * How long agents have for what they do in their own time, in milliseconds.
+ *
+ * @typedef {object} Waits
+ * @property {number} list to show a session in a list
+ * @property {number} settle to write down a turn, before the process is closed
+ * @property {number} connect to connect to an MCP server
+ */
+const WAITS = { list: 8_000, settle: 2_000, connect: 20_000 };
+
+/**
  * @typedef {import('./table.js').Status} Status
  * @typedef {import('./verdict.js').Verdict} Verdict
  * @typedef {object} CaseResult
@@ -53,8 +63,10 @@ class Case {
    * @param {any} api the package under test
    * @param {import('../model/server.js').FakeModel} model
    * @param {string} clientPath where `api` was loaded from, for hosts of their own
+   * @param {Waits} [waits]
    */
-  constructor(row, api, model, clientPath) {
+  constructor(row, api, model, clientPath, waits = WAITS) {
+    this.waits = waits;
     this.row = row;
     this.api = api;
     this.model = model;
@@ -81,7 +93,7 @@ class Case {
       this.#count(frame);
       this.onFrame?.(frame);
     };
-    const options = { ...this.launchOptions, onWire, ...more };
+    const options = { ...this.launchOptions, onWire, initializeTimeoutMs: PATIENCE_MS, ...more };
     const client = await this.within(this.api.AcpClient.launch(options), 'launch');
     this.#clients.push({ client, watcher });
     return client;
@@ -178,6 +190,11 @@ class Case {
     }
   }
 
+  /** @param {number} ms @returns {Promise<void>} */
+  pause(ms) {
+    return new Promise((resolve) => setTimeout(resolve, ms));
+  }
+
   /** Closes what the check left open. */
   async close() {
     for (const { client, watcher } of this.#clients) {
@@ -193,12 +210,12 @@ class Case {
     const atOnce = survivorsOf(this.scratch.mark);
     const staying = atOnce.length === 0 ? [] : await waitUntilGone(this.scratch.mark, STRAGGLER_MS);
     /** @param {import('./processes.js').Survivor[]} list */
-    const told = (list) => list.map(({ command, by }) => `${this.#plain(command)} (${by})`);
+    const told = (list) => list.map(({ command, by }) => `${this.plain(command)} (${by})`);
     return { atOnce: told(atOnce), staying: told(staying) };
   }
 
   /** Leaves the machine's paths out of what is kept. @param {string} text */
-  #plain(text) {
+  plain(text) {
     return text.replaceAll(path.dirname(this.scratch.cwd), '{scratch}').replaceAll(/\/[^\s']*\/agents\//g, '{agents}/');
   }
 
@@ -219,11 +236,12 @@ const abandon = async () => current?.dispose();
  * @param {import('./table.js').AgentRow} row
  * @param {{ api: any, path: string }} client
  * @param {import('../model/server.js').FakeModel} model
+ * @param {Waits} [waits]
  * @returns {Promise<CaseResult>}
  */
-async function runCase(check, row, client, model) {
+async function runCase(check, row, client, model, waits) {
   model.reset();
-  const test = new Case(row, client.api, model, client.path);
+  const test = new Case(row, client.api, model, client.path, waits);
   current = test;
   const started = performance.now();
   /** @type {Verdict} */
@@ -246,6 +264,7 @@ async function runCase(check, row, client, model) {
   }
   const survivors = await test.survivors();
   await test.dispose();
+  for (const each of [verdict, ...Object.values(parts ?? {})]) each.note = test.plain(each.note);
   return {
     ...verdict,
     seconds: Math.round((performance.now() - started) / 100) / 10,

@@ -108,6 +108,12 @@ function decide(tail, tools, { cwd, slowPieces }) {
       const { name, namespace, schema } = tool;
       return { kind: 'call', word, name, namespace, args: fillArguments(schema, { cwd }) };
     }
+    // Some agents offer an MCP server's tools only to a model that looks for them.
+    const finder = tools.find(({ name }) => /tool_?search/i.test(name));
+    if (finder) {
+      const args = { ...fillArguments(finder.schema, { cwd }), query: TOOL };
+      return { kind: 'call', word: 'find', name: finder.name, namespace: finder.namespace, args };
+    }
   }
   return { kind: 'text', word: word ?? 'hello', pieces: paced(HELLO_PIECES, 0) };
 }
