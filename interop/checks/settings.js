@@ -13,7 +13,7 @@ const parts = [
   { id: 'config', title: 'A configuration option, where it can be one of no special meaning, is changed.' },
   { id: 'thinking', title: 'The option that chooses how much the model thinks is changed.' },
   { id: 'model', title: '`setModel` changes the model, and the next prompt goes to it.' },
-  { id: 'providers', title: 'The providers are listed, and the last of them is set.' },
+  { id: 'providers', title: 'The providers are listed, and one is set.' },
 ];
 
 /** @param {any} option */
@@ -80,7 +80,8 @@ module.exports = {
       providers: async () => {
         if (!client.agentCapabilities.providers) return refused(test, () => client.request('providers/list', {}));
         const { providers } = await test.within(client.request('providers/list', {}), 'providers/list');
-        const provider = providers.at(-1);
+        const current = options().find(isModel)?.currentValue;
+        const provider = providers.find((/** @type {any} */ each) => each.providerId !== current) ?? providers[0];
         if (!provider) return ok('none in the list');
         const apiType = provider.current?.apiType ?? provider.supported[0];
         const request = { providerId: provider.providerId, apiType, baseUrl: test.modelUrl };
