@@ -1,0 +1,54 @@
+'use strict';
+
+// Which configuration option chooses the model: the category says it, and where real agents are careless the id does.
+
+const assert = require('node:assert/strict');
+const { test } = require('node:test');
+
+const { AcpClient } = require('../..');
+const { script } = require('../support/fake-agent.js');
+
+/** @param {string} id @param {string | null | undefined} category */
+const option = (id, category) => ({
+  id,
+  name: id,
+  type: 'select',
+  currentValue: 'a',
+  options: ['a', 'b'].map((value) => ({ value, name: value })),
+  ...(category === undefined ? {} : { category }),
+});
+
+/**
+ * @param {any[]} configOptions
+ * @param {string} [expected] the option that must be set; without one nothing may reach the agent
+ */
+async function setModel(configOptions, expected) {
+  const method = 'session/set_config_option';
+  const params = { configId: expected, value: 'b' };
+  const steps = expected ? [{ do: 'expect', method, params }, { do: 'respond', to: method, result: { configOptions } }] : [];
+  const opening = [{ do: 'initialize' }, { do: 'session_new', sessionId: 's', result: { configOptions } }];
+  const { command, args } = script([...opening, ...steps]);
+  const client = await AcpClient.launch({ command, args, cwd: process.cwd(), env: {} });
+  try {
+    const session = await client.newSession();
+    return await session.setModel('b');
+  } finally {
+    assert.equal((await client.close()).exitCode, 0, client.stderr());
+  }
+}
+
+for (const [what, options, expected] of /** @type {[string, any[], string][]} */ ([
+  ['the option of the category', [option('mode', 'mode'), option('llm', 'model'), option('model', 'other')], 'llm'],
+  ['among several of the category the one of that id', [option('provider', 'model'), option('model', 'model')], 'model'],
+  ['the first of the category when none has that id', [option('provider', 'model'), option('llm', 'model')], 'provider'],
+  ['an option of that id without a category', [option('mode', 'mode'), option('model', undefined)], 'model'],
+  ['an option of that id whose category is null', [option('model', null)], 'model'],
+])) {
+  test(`setModel takes ${what}`, async () => {
+    assert.deepEqual(await setModel(options, expected), options);
+  });
+}
+
+test('setModel takes no option of another category, whatever its id', async () => {
+  await assert.rejects(setModel([option('model', 'mode'), option('llm', undefined)]), { code: 'unsupported_capability' });
+});
