@@ -96,7 +96,8 @@ async function run(ids, options) {
         const left = found.survivors?.atOnce ?? [];
         const staying = found.survivors?.staying ?? [];
         const ends = left.length === 0 ? '' : ` LEFT ${left.length} (${staying.length} stay): ${left[0]}`;
-        console.log(`${expected ? ' ' : '!'} ${row.id} ${id}: ${found.status} ${found.note} [${found.seconds} s]${ends}`);
+        const mark = expected ? ' ' : '!';
+        console.log(`${mark} ${row.id} ${id}: ${found.status} ${found.note} [${found.seconds} s]${ends}`);
       }
     }
     results.set(row.id, result);

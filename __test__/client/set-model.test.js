@@ -24,8 +24,8 @@ const option = (id, category) => ({
  */
 async function setModel(configOptions, expected) {
   const method = 'session/set_config_option';
-  const params = { configId: expected, value: 'b' };
-  const steps = expected ? [{ do: 'expect', method, params }, { do: 'respond', to: method, result: { configOptions } }] : [];
+  const set = { do: 'expect', method, params: { configId: expected, value: 'b' } };
+  const steps = expected ? [set, { do: 'respond', to: method, result: { configOptions } }] : [];
   const opening = [{ do: 'initialize' }, { do: 'session_new', sessionId: 's', result: { configOptions } }];
   const { command, args } = script([...opening, ...steps]);
   const client = await AcpClient.launch({ command, args, cwd: process.cwd(), env: {} });
@@ -37,18 +37,22 @@ async function setModel(configOptions, expected) {
   }
 }
 
-for (const [what, options, expected] of /** @type {[string, any[], string][]} */ ([
-  ['the option of the category', [option('mode', 'mode'), option('llm', 'model'), option('model', 'other')], 'llm'],
-  ['among several of the category the one of that id', [option('provider', 'model'), option('model', 'model')], 'model'],
-  ['the first of the category when none has that id', [option('provider', 'model'), option('llm', 'model')], 'provider'],
+/** @type {[string, any[], string][]} */
+const choices = [
+  ['the option of the category', [option('mode', 'mode'), option('llm', 'model'), option('model', 'x')], 'llm'],
+  ['of several of the category the one of that id', [option('vendor', 'model'), option('model', 'model')], 'model'],
+  ['the first of the category when none has that id', [option('vendor', 'model'), option('llm', 'model')], 'vendor'],
   ['an option of that id without a category', [option('mode', 'mode'), option('model', undefined)], 'model'],
   ['an option of that id whose category is null', [option('model', null)], 'model'],
-])) {
+];
+
+for (const [what, options, expected] of choices) {
   test(`setModel takes ${what}`, async () => {
     assert.deepEqual(await setModel(options, expected), options);
   });
 }
 
 test('setModel takes no option of another category, whatever its id', async () => {
-  await assert.rejects(setModel([option('model', 'mode'), option('llm', undefined)]), { code: 'unsupported_capability' });
+  const options = [option('model', 'mode'), option('llm', undefined)];
+  await assert.rejects(setModel(options), { code: 'unsupported_capability' });
 });

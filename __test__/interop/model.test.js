@@ -135,7 +135,7 @@ describe('the fake model', () => {
     const tools = [{ type: 'function', function: { name: 'Bash', parameters: PARAMETERS } }];
     assert.equal(text(await (await post(path(), { messages, tools })).json()), HELLO);
     const more = [...messages, { role: 'user', content: 'STEER:shell' }];
-    const answer = await (await post(path(), { messages: more, tools })).json();
+    const answer = /** @type {any} */ (await (await post(path(), { messages: more, tools })).json());
     assert.equal(answer.choices[0].message.tool_calls[0].function.name, 'Bash');
   });
 
@@ -148,7 +148,7 @@ describe('the fake model', () => {
       return call(await (await post(path(), { messages: [{ role: 'user', content: 'STEER:mcp' }], tools })).json());
     };
     assert.equal((await ask('Bash', 'tool_search', 'mcp__interop__interop_mark'))[0], 'mcp__interop__interop_mark');
-    assert.deepEqual(await ask('Bash', 'tool_search'), ['tool_search', { query: 'interop_mark' }]);
+    assert.deepEqual(await ask('Bash', 'tool_search'), ['tool_search', { query: 'interop' }]);
   });
 
   test('a tool in a namespace is called in it', async () => {

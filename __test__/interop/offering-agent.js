@@ -2,8 +2,8 @@
 
 /**
  * A small ACP agent over OpenAI chat completions that offers what a session can have: it keeps sessions in its working
- * directory, has settings, takes images and starts MCP servers. Its arguments name faults; the first may be `bare`, for an
- * agent that offers nothing of it:
+ * directory, has settings, takes images and starts MCP servers. Its arguments name faults; the first may be `bare`, for
+ * an agent that offers nothing of it:
  *
  * - `loses-sessions`: a session cannot be loaded
  * - `hides-session`: no session is in its list
@@ -91,12 +91,15 @@ async function connect({ command, args, env }) {
 
 /** @param {any[]} messages @returns {Promise<any>} */
 async function callModel(messages) {
-  const offered = [...tools].map(([name, { schema }]) => ({ type: 'function', function: { name, parameters: schema } }));
+  const own = { type: 'function', function: { name: 'nothing', parameters: { type: 'object', properties: {} } } };
+  const offered = [...tools].map(([name, { schema }]) => {
+    return { type: 'function', function: { name, parameters: schema } };
+  });
   const response = await fetch(`${process.env.MODEL_URL}/v1/chat/completions`, {
     method: 'POST',
-    body: JSON.stringify({ model: values.model, messages, tools: offered }),
+    body: JSON.stringify({ model: values.model, messages, tools: [own, ...offered] }),
   });
-  return (await response.json()).choices[0].message;
+  return /** @type {any} */ (await response.json()).choices[0].message;
 }
 
 /** @param {any} block */
@@ -168,13 +171,15 @@ const methods = {
   },
   'session/set_mode': () => ({}),
   'session/set_config_option': ({ configId, value }) => {
-    if (configId === 'model' && faults.has('keeps-model') && value !== values.model) throw refuse('nobody is signed in');
+    const other = configId === 'model' && value !== values.model;
+    if (other && faults.has('keeps-model')) throw refuse('nobody is signed in');
     if (!faults.has('keeps-option')) values[configId] = value;
     return { configOptions: configOptions() };
   },
-  'providers/list': () => ({
-    providers: [{ providerId: 'fake', required: true, supported: ['openai'], current: { apiType: 'openai', baseUrl: '' } }],
-  }),
+  'providers/list': () => {
+    const current = { apiType: 'openai', baseUrl: '' };
+    return { providers: [{ providerId: 'fake', required: true, supported: ['openai'], current }] };
+  },
   'providers/set': () => ({}),
 };
 

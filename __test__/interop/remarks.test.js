@@ -12,6 +12,7 @@ const OPEN = [
   ['<', { id: 1, result: { sessionId: 's' } }],
 ];
 const PROMPT = ['>', { id: 2, method: 'session/prompt', params: { sessionId: 's' } }];
+const RESUME = ['>', { id: 5, method: 'session/resume', params: { sessionId: 's' } }];
 const CANCEL = ['>', { method: 'session/cancel', params: { sessionId: 's' } }];
 /** @param {string} stopReason */
 const end = (stopReason) => ['<', { id: 2, result: { stopReason } }];
@@ -40,7 +41,8 @@ describe('on the wire', () => {
 
   for (const method of ['session/load', 'session/fork']) {
     test(`history at ${method} is neither early nor late`, () => {
-      const replay = [['>', { id: 5, method, params: { sessionId: 's' } }], chunk, ['<', { id: 5, result: { sessionId: 's' } }]];
+      const request = ['>', { id: 5, method, params: { sessionId: 's' } }];
+      const replay = [request, chunk, ['<', { id: 5, result: { sessionId: 's' } }]];
       const turn = [PROMPT, chunk, end('end_turn')];
       assert.deepEqual(remarks([...replay, ...turn]), []);
       assert.deepEqual(remarks([...OPEN, ...turn, ...replay, ...turn]), []);
@@ -54,7 +56,7 @@ describe('on the wire', () => {
 
   for (const [remark, lines] of Object.entries({
     'early-update': [OPEN[0], chunk, OPEN[1]],
-    'resume-replays': [['>', { id: 5, method: 'session/resume', params: { sessionId: 's' } }], chunk, ['<', { id: 5, result: {} }]],
+    'resume-replays': [RESUME, chunk, ['<', { id: 5, result: {} }]],
     'late-update': [...OPEN, PROMPT, end('end_turn'), chunk],
     'unknown-update': [...OPEN, PROMPT, done, end('end_turn')],
     'unknown-permission': [...OPEN, PROMPT, permission, end('end_turn')],

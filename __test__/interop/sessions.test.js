@@ -1,6 +1,6 @@
 'use strict';
 
-// The checks of what an agent may offer, with this package, against an agent that offers everything and can do it wrong.
+// The checks of what an agent may offer, with this package, against one that offers everything and can do it wrong.
 
 const assert = require('node:assert/strict');
 const path = require('node:path');
@@ -68,8 +68,11 @@ describe('the checks of what is offered', unixOnly, () => {
   });
 
   test('what is not offered is refused here, and told apart from a failure', async () => {
-    const columns = { ...(await check('sessions', 'bare')), ...(await check('settings', 'bare')), ...(await check('image', 'bare')) };
-    assert.deepEqual([...new Set(Object.values(columns).map(([status]) => status))], ['not offered'], JSON.stringify(columns));
+    for (const id of ['sessions', 'settings', 'image']) {
+      const columns = await check(id, 'bare');
+      const statuses = new Set(Object.values(columns).map(([status]) => status));
+      assert.deepEqual([...statuses], ['not offered'], JSON.stringify(columns));
+    }
   });
 
   /** @type {[string, string[], Record<string, RegExp>][]} */
@@ -81,7 +84,10 @@ describe('the checks of what is offered', unixOnly, () => {
       resume: /the answer was ""/,
     }],
     ['sessions', ['keeps-deleted'], { delete: /still in the list/ }],
-    ['settings', ['keeps-option'], { thinking: /from `low` to `high`: it is low/, model: /fake-model instead of gpt-5/ }],
+    ['settings', ['keeps-option'], {
+      thinking: /from `low` to `high`: it is low/,
+      model: /fake-model instead of gpt-5/,
+    }],
     ['image', ['drops-image'], { image: /did not reach the model/ }],
     ['mcp', ['ignores-mcp'], { mcp: /never started/ }],
     ['mcp', ['hides-mcp'], { mcp: /asked for its tools, the model offered none/ }],
@@ -106,6 +112,7 @@ describe('the checks of what is offered', unixOnly, () => {
     const found = CHECKS.find(({ id }) => id === 'sessions');
     assert.ok(found?.parts);
     const columns = spread(found, await runCase(found, { ...row(), command: ['/nonexistent/agent'] }, client, model));
-    assert.deepEqual(columns.map(([id, { status }]) => [id, status]), found.parts.map(({ id }) => [id, 'fail']));
+    const expected = found.parts.map(({ id }) => [id, 'fail']);
+    assert.deepEqual(columns.map(([id, { status }]) => [id, status]), expected);
   });
 });

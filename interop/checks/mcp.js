@@ -25,9 +25,12 @@ module.exports = {
     test.facts = { marks: marks().split('\n').filter(Boolean), offered, asked: test.permissions.length };
     if (marks().includes('called')) return ok('its tool was called');
     if (offered) return ok('its tool was offered');
+    const named = test.model.requests.some(({ namesTool }) => namesTool);
+    if (named) return ok('its tool was named to the model, for one that looks for tools');
     const toolless = test.model.requests.every(({ tools }) => tools.length === 0);
-    if (marks() !== '' && toolless) return notApplicable('the server was started; the agent offers the model no tools at all');
+    if (marks() !== '' && toolless) return notApplicable('it was started; the agent offers the model no tools at all');
     if (marks() === '') return fail('the server was never started');
-    return fail(`the server was ${marks().includes('listed') ? 'asked for its tools' : 'started'}, the model offered none`);
+    const reached = marks().includes('listed') ? 'asked for its tools' : 'started';
+    return fail(`the server was ${reached}, the model offered none`);
   },
 };

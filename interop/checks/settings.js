@@ -47,7 +47,8 @@ module.exports = {
       config: async () => {
         if (!session.configOptions) return refused(test, () => session.setConfigOption('any', true));
         const plain = options().filter((each) => !isModel(each) && !isThinking(each) && !isMode(each));
-        const option = [...plain, ...options()].find((each) => valuesOf(each).length > 1) ?? options()[0];
+        const special = [...options().filter((each) => !isModel(each)), ...options()];
+        const option = [...plain, ...special].find((each) => valuesOf(each).length > 1) ?? options()[0];
         if (!option) return notOffered('the list is empty');
         return change(test, session, option);
       },
@@ -59,9 +60,11 @@ module.exports = {
         const option = options().find(isModel);
         if (!option) return refused(test, () => session.setModel('any'));
         const before = await asked(test, session);
-        const others = valuesOf(option).filter((value) => value !== option.currentValue);
+        const current = String(option.currentValue);
+        const others = valuesOf(option).filter((value) => value !== current);
+        // Another provider's may need a login: those whose names begin like the current one's come first.
+        others.sort((a, b) => alike(String(b), current) - alike(String(a), current));
         let problem = '';
-        // Others than the first may be another provider's, for which nobody is signed in.
         for (const other of others.slice(0, MOST_MODELS)) {
           try {
             await test.within(session.setModel(other), 'setModel');
@@ -71,7 +74,7 @@ module.exports = {
           }
           const now = options().find(isModel)?.currentValue;
           if (now !== other) return fail(`${now} instead of ${other}`);
-          const after = await asked(test, session).catch((error) => describe(error));
+          const after = await asked(test, session).catch((error) => `nothing: ${describe(error)}`);
           return ok(before === after ? '' : `the model is asked for ${after} instead of ${before}`);
         }
         await test.within(session.setModel(option.currentValue), 'setModel');
@@ -93,8 +96,15 @@ module.exports = {
   },
 };
 
+/** How many characters two names begin with in common. @param {string} a @param {string} b */
+function alike(a, b) {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length++;
+  return length;
+}
+
 /**
- * Chooses another value of an option.
+ * Chooses another value of an option, and then the first again.
  *
  * @param {import('../lib/case.js').Case} test
  * @param {any} session
@@ -105,7 +115,9 @@ async function change(test, session, option) {
   const answer = await test.within(session.setConfigOption(option.id, other), 'session/set_config_option');
   const now = answer.find((/** @type {any} */ each) => each.id === option.id)?.currentValue;
   const what = `\`${option.id}\` from \`${option.currentValue}\` to \`${other}\``;
-  return now === other ? ok(what) : fail(`${what}: it is ${now}`);
+  if (now !== other) return fail(`${what}: it is ${now}`);
+  await test.within(session.setConfigOption(option.id, option.currentValue), 'session/set_config_option');
+  return ok(what);
 }
 
 /**

@@ -9,7 +9,8 @@ const { cleaner, keep, MAX_BYTES, personal, Recorder } = require('../lib/transcr
 module.exports = {
   id: 'transcript',
   title:
-    'A whole conversation (a streamed turn, a tool call, a cancelled turn, the end) is recorded, with nothing personal in it.',
+    'A whole conversation (a streamed turn, a tool call, a cancelled turn, the end) is recorded, and nothing ' +
+    'personal is in it.',
   async run(test) {
     const recorder = new Recorder();
     test.onFrame = (frame) => recorder.see(frame);

@@ -283,8 +283,8 @@ function worst(parts) {
 }
 
 /**
- * The results of a case by the names of its columns: those of the check's parts where it has some, else its own. A check
- * that broke off before its end failed in all of its parts.
+ * The results of a case by the names of its columns: those of the check's parts where it has some, else its own. A
+ * check that broke off before its end failed in all of its parts.
  *
  * @param {import('../checks/index.js').Check} check
  * @param {CaseResult} result

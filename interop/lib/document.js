@@ -37,8 +37,8 @@ function document(rows, groups, clientName) {
     overview(ran),
     missing.length > 0 ? `Not run: ${missing.join(', ')}.` : '',
     '## Results',
-    '`not offered`: the agent does not advertise it; the call was refused here, and nothing reached the wire. `n/a`: the ' +
-      'agent has nothing that the check could look at. The reasons are below, with each agent.',
+    '`not offered`: the agent does not advertise it; the call was refused here, and nothing reached the wire. `n/a`: ' +
+      'the agent has nothing that the check could look at. The reasons are below, with each agent.',
     ...columns.flatMap(({ title, ids }) => [`### ${title}`, table(ran, ids)]),
     '## What each check asks',
     columns.flatMap(({ ids }) => ids.map(({ id, title }) => `- \`${id}\`: ${title}`)).join('\n'),

@@ -5,8 +5,8 @@
  *
  * A transcript is JSON lines. The first is the header `{"transcript": 1, "agent": …, "version": …}`; each other one is
  * `{"t": …, "dir": …, "frame": …}`: milliseconds since the first frame, `"in"` from the agent or `"out"` to it, and the
- * message itself. What is no whole JSON object has `text` instead, and `"truncated": true` where the wire tap cut it. `acp
- * trace` writes the same.
+ * message itself. What is no whole JSON object has `text` instead, and `"truncated": true` where the wire tap cut it.
+ * `acp trace` writes the same.
  */
 
 const fs = require('node:fs');

@@ -27,10 +27,17 @@ function read(body) {
   };
 }
 
-/** A namespace holds the tools of one source, such as an MCP server. @param {any} tool @returns {import('./tools.js').Tool[]} */
+/**
+ * A namespace holds the tools of one source, such as an MCP server.
+ *
+ * @param {any} tool
+ * @returns {import('./tools.js').Tool[]}
+ */
 function toolsOf(tool) {
   if (tool.type === 'namespace') {
-    return (tool.tools ?? []).flatMap(toolsOf).map((inner) => ({ ...inner, namespace: tool.name }));
+    /** @type {import('./tools.js').Tool[]} */
+    const inner = (tool.tools ?? []).flatMap(toolsOf);
+    return inner.map((each) => ({ ...each, namespace: tool.name }));
   }
   return tool.type === 'function' ? [{ name: tool.name, schema: tool.parameters }] : [];
 }

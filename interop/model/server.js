@@ -8,6 +8,7 @@ const zlib = require('node:zlib');
 const { promisify } = require('node:util');
 const { once } = require('node:events');
 const { holdsPicture } = require('../lib/image.js');
+const { TOOL } = require('../lib/mcp-server.js');
 const { decide, SLOW_PIECES } = require('./steer.js');
 
 const gunzip = promisify(zlib.gunzip);
@@ -30,6 +31,7 @@ const MAX_BODY_BYTES = 32 * 1024 * 1024;
  * @property {string} word what steered the answer
  * @property {string} [model] which model was asked for
  * @property {boolean} picture whether the conversation holds one
+ * @property {boolean} namesTool whether the interop MCP server's tool is named anywhere in it
  * @property {string} [call] the tool called
  * @property {number} startedAt milliseconds since the epoch
  * @property {number} [finishedAt] absent while the answer runs or when the agent hung up
@@ -102,6 +104,7 @@ class FakeModel {
       word: answer.word,
       model: modelOf(body, path),
       picture: holdsPicture(messages),
+      namesTool: JSON.stringify(body).includes(TOOL),
       call: answer.kind === 'call' ? answer.name : undefined,
       startedAt: Date.now(),
       hungUp: false,
@@ -128,8 +131,9 @@ class FakeModel {
 }
 
 /**
- * What the user side said since the model last spoke, as JSON text. Up to the last result of a tool it does not count, so
- * that one word steers one answer; what follows is the next prompt of a turn that ended without another word of the model.
+ * What the user side said since the model last spoke, as JSON text. Up to the last result of a tool it does not count,
+ * so that one word steers one answer; what follows is the prompt after a turn that ended without another word of the
+ * model.
  *
  * @param {any[]} messages
  * @param {(message: any) => boolean} isOurs
@@ -140,7 +144,10 @@ function tailOf(messages, isOurs, isToolResult) {
   return JSON.stringify(tail.slice(tail.findLastIndex(isToolResult) + 1));
 }
 
-/** @param {any} body @param {string} path Gemini's clients name the model there */
+/**
+ * @param {any} body
+ * @param {string} path Gemini's clients name the model there
+ */
 const modelOf = (body, path) => body.model ?? path.match(/models\/([^:/]+)/)?.[1];
 
 /** @param {http.IncomingMessage} request */

@@ -109,9 +109,9 @@ function decide(tail, tools, { cwd, slowPieces }) {
       return { kind: 'call', word, name, namespace, args: fillArguments(schema, { cwd }) };
     }
     // Some agents offer an MCP server's tools only to a model that looks for them.
-    const finder = tools.find(({ name }) => /tool_?search/i.test(name));
+    const finder = tools.find(({ name }) => /tool_?search|search_?tool/i.test(name));
     if (finder) {
-      const args = { ...fillArguments(finder.schema, { cwd }), query: TOOL };
+      const args = { ...fillArguments(finder.schema, { cwd }), query: 'interop' };
       return { kind: 'call', word: 'find', name: finder.name, namespace: finder.namespace, args };
     }
   }
