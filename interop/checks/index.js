@@ -10,11 +10,13 @@
  * @property {string} id
  * @property {string} title one line for the document
  * @property {undefined} [parts]
+ * @property {(row: import('../lib/table.js').AgentRow) => boolean} [fits] absent: it is for every agent
  * @property {(test: Case) => Promise<Verdict>} run
  *
  * @typedef {object} CheckInParts one that looks at several things with one agent
  * @property {string} id
  * @property {string} title
+ * @property {undefined} [fits]
  * @property {{ id: string, title: string }[]} parts what it looks at, each with a column of its own
  * @property {(test: Case) => Promise<Record<string, Verdict>>} run
  *
@@ -53,7 +55,7 @@ const GROUPS = [
 const CHECKS = GROUPS.flatMap(({ checks }) => checks);
 
 /** What a check shows: a column for itself, or for each of its parts. @param {Check} check */
-const columnsOf = (check) => check.parts ?? [{ id: check.id, title: check.title }];
+const columnsOf = (check) => check.parts ?? [{ id: check.id, title: check.title, fits: check.fits }];
 
 const COLUMNS = CHECKS.flatMap(columnsOf);
 

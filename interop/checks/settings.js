@@ -46,7 +46,8 @@ module.exports = {
       },
       config: async () => {
         if (!session.configOptions) return refused(test, () => session.setConfigOption('any', true));
-        const plain = options().filter((each) => !isModel(each) && !isThinking(each) && !isMode(each));
+        const isPlain = (/** @type {any} */ each) => ![isModel, isThinking, isMode].some((is) => is(each));
+        const plain = options().filter((each) => isPlain(each) && each.category !== 'model');
         const special = [...options().filter((each) => !isModel(each)), ...options()];
         const option = [...plain, ...special].find((each) => valuesOf(each).length > 1) ?? options()[0];
         if (!option) return notOffered('the list is empty');
