@@ -8,13 +8,17 @@ const { test } = require('node:test');
 const { AcpClient } = require('../..');
 const { script } = require('../support/fake-agent.js');
 
-/** @param {string} id @param {string | null | undefined} category */
-const option = (id, category) => ({
+/**
+ * @param {string} id
+ * @param {string | null | undefined} category
+ * @param {string[]} values
+ */
+const option = (id, category, values = ['a', 'b']) => ({
   id,
   name: id,
   type: 'select',
   currentValue: 'a',
-  options: ['a', 'b'].map((value) => ({ value, name: value })),
+  options: values.map((value) => ({ value, name: value })),
   ...(category === undefined ? {} : { category }),
 });
 
@@ -40,8 +44,8 @@ async function setModel(configOptions, expected) {
 /** @type {[string, any[], string][]} */
 const choices = [
   ['the option of the category', [option('mode', 'mode'), option('llm', 'model'), option('model', 'x')], 'llm'],
-  ['of several of the category the one of that id', [option('vendor', 'model'), option('model', 'model')], 'model'],
-  ['the first of the category when none has that id', [option('vendor', 'model'), option('llm', 'model')], 'vendor'],
+  ['of several of the category the one with the value', [option('vendor', 'model', ['a']), option('llm', 'model')], 'llm'],
+  ['the first of the category when several have it', [option('vendor', 'model'), option('llm', 'model')], 'vendor'],
   ['an option of that id without a category', [option('mode', 'mode'), option('model', undefined)], 'model'],
   ['an option of that id whose category is null', [option('model', null)], 'model'],
 ];

@@ -82,14 +82,14 @@ module.exports = {
         return ok(problem ? `only the current one: ${problem}` : 'there is one model');
       },
       providers: async () => {
-        if (!client.agentCapabilities.providers) return refused(test, () => client.request('providers/list', {}));
-        const { providers } = await test.within(client.request('providers/list', {}), 'providers/list');
+        if (!client.agentCapabilities.providers) return refused(test, () => client.listProviders());
+        const providers = await test.within(client.listProviders(), 'providers/list');
         const current = options().find(isModel)?.currentValue;
         const provider = providers.find((/** @type {any} */ each) => each.providerId !== current) ?? providers[0];
         if (!provider) return ok('none in the list');
         const apiType = provider.current?.apiType ?? provider.supported[0];
-        const request = { providerId: provider.providerId, apiType, baseUrl: test.modelUrl };
-        await test.within(client.request('providers/set', request), 'providers/set');
+        const settings = { providerId: provider.providerId, apiType, baseUrl: test.modelUrl };
+        await test.within(client.setProvider(settings), 'providers/set');
         const model = await asked(test, session).catch((error) => describe(error));
         return ok(`${providers.length} listed; with \`${provider.providerId}\` the model asked for is ${model}`);
       },
