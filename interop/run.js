@@ -6,8 +6,8 @@
 const fs = require('node:fs');
 const path = require('node:path');
 const { parseArgs } = require('node:util');
-const { CHECKS } = require('./checks/index.js');
-const { abandon, runCase } = require('./lib/case.js');
+const { CHECKS, COLUMNS, columnsOf, GROUPS } = require('./checks/index.js');
+const { abandon, runCase, spread } = require('./lib/case.js');
 const { document } = require('./lib/document.js');
 const { loadClient } = require('./lib/driver.js');
 const { agentsDir, install, isInstalled } = require('./lib/install.js');
@@ -89,15 +89,17 @@ async function run(ids, options) {
     };
     for (const check of checks) {
       if (brokenOff) return false;
-      const found = await runCase(check, row, client, model);
-      result.checks[check.id] = found;
-      const expected = asExpected(row, check.id, found);
-      good &&= expected;
-      const left = found.survivors?.atOnce ?? [];
-      const staying = found.survivors?.staying ?? [];
-      const ends = left.length === 0 ? '' : ` LEFT ${left.length} (${staying.length} stay): ${left[0]}`;
-      const mark = expected ? ' ' : '!';
-      console.log(`${mark} ${row.id} ${check.id}: ${found.status} ${found.note} [${found.seconds} s]${ends}`);
+      if (check.fits && !check.fits(row)) continue;
+      for (const [id, found] of spread(check, await runCase(check, row, client, model))) {
+        result.checks[id] = found;
+        const expected = asExpected(row, id, found);
+        good &&= expected;
+        const left = found.survivors?.atOnce ?? [];
+        const staying = found.survivors?.staying ?? [];
+        const ends = left.length === 0 ? '' : ` LEFT ${left.length} (${staying.length} stay): ${left[0]}`;
+        const mark = expected ? ' ' : '!';
+        console.log(`${mark} ${row.id} ${id}: ${found.status} ${found.note} [${found.seconds} s]${ends}`);
+      }
     }
     results.set(row.id, result);
     save(result);
@@ -108,7 +110,7 @@ async function run(ids, options) {
     `\n${terminalTable(
       chosen,
       results,
-      checks.map((check) => check.id),
+      checks.flatMap(columnsOf).map(({ id }) => id),
     )}`,
   );
   if (options.json) fs.writeFileSync(options.json, `${JSON.stringify([...results.values()], null, 2)}\n`);
@@ -118,11 +120,12 @@ async function run(ids, options) {
 /** @param {string | undefined} names */
 function pickChecks(names) {
   if (!names) return CHECKS;
-  return names.split(',').map((name) => {
-    const found = CHECKS.find((check) => check.id === name);
+  const found = names.split(',').map((name) => {
+    const found = CHECKS.find(({ id, parts }) => id === name || parts?.some((part) => part.id === name));
     if (!found) throw new Error(`no such check: ${name}; there are ${CHECKS.map((check) => check.id).join(', ')}`);
     return found;
   });
+  return [...new Set(found)];
 }
 
 /** @param {string[]} ids */
@@ -136,7 +139,7 @@ function show(ids) {
     terminalTable(
       rows,
       results,
-      CHECKS.map((check) => check.id),
+      COLUMNS.map(({ id }) => id),
     ),
   );
 }
@@ -163,7 +166,7 @@ async function main() {
       return show(rest);
     case 'doc': {
       const file = path.join(__dirname, '..', 'docs', 'interop.md');
-      fs.writeFileSync(file, document(rows, CHECKS, loadClient(values.client).name));
+      fs.writeFileSync(file, document(rows, GROUPS, loadClient(values.client).name));
       return undefined;
     }
     case 'transcripts': {

@@ -322,7 +322,10 @@ export class AcpSession {
   setMode(modeId: string, options?: CallOptions): Promise<void>;
   /** Resolves with the full set of options after the change. A value that the session does not offer is refused here. */
   setConfigOption(configId: string, value: string | boolean, options?: CallOptions): Promise<SessionConfigOption[]>;
-  /** Changes the option of the category `model`. Rejects with `unsupported_capability` when there is none. */
+  /**
+   * Changes the option of the category `model` that offers the value, else an option `model` without a category. Rejects
+   * with `unsupported_capability` when there is none.
+   */
   setModel(modelId: string, options?: CallOptions): Promise<SessionConfigOption[]>;
   /** Changes the first option of a category that offers the value. Rejects with `unsupported_capability` when there is none. */
   setConfigCategory(category: string, value: string | boolean, options?: CallOptions): Promise<SessionConfigOption[]>;

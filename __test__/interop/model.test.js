@@ -6,6 +6,7 @@ const assert = require('node:assert/strict');
 const zlib = require('node:zlib');
 const { after, before, describe, test } = require('node:test');
 
+const { picture } = require('../../interop/lib/image.js');
 const { HELLO } = require('../../interop/model/steer.js');
 const { fillArguments, findShellTool, findWriteTool, sample } = require('../../interop/model/tools.js');
 const { FakeModel } = require('../../interop/model/server.js');
@@ -124,6 +125,64 @@ describe('the fake model', () => {
       assert.equal(protocol.text(answer), HELLO);
     });
   }
+
+  test('a prompt after a result of a tool steers again', async () => {
+    const { path, text } = PROTOCOLS['openai-chat'];
+    const messages = [
+      { role: 'assistant', content: null },
+      { role: 'tool', content: 'STEER:shell' },
+    ];
+    const tools = [{ type: 'function', function: { name: 'Bash', parameters: PARAMETERS } }];
+    assert.equal(text(await (await post(path(), { messages, tools })).json()), HELLO);
+    const more = [...messages, { role: 'user', content: 'STEER:shell' }];
+    const answer = /** @type {any} */ (await (await post(path(), { messages: more, tools })).json());
+    assert.equal(answer.choices[0].message.tool_calls[0].function.name, 'Bash');
+  });
+
+  test("an MCP server's tool is called by the name that the agent gives it", async () => {
+    const { path, call } = PROTOCOLS['openai-chat'];
+    const parameters = { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] };
+    /** @param {string[]} names */
+    const ask = async (...names) => {
+      const tools = names.map((name) => ({ type: 'function', function: { name, parameters } }));
+      return call(await (await post(path(), { messages: [{ role: 'user', content: 'STEER:mcp' }], tools })).json());
+    };
+    assert.equal((await ask('Bash', 'tool_search', 'mcp__interop__interop_mark'))[0], 'mcp__interop__interop_mark');
+    assert.deepEqual(await ask('Bash', 'tool_search'), ['tool_search', { query: 'interop' }]);
+  });
+
+  test('a tool in a namespace is called in it', async () => {
+    model.reset();
+    const tool = { type: 'function', name: 'interop_mark', parameters: { type: 'object', properties: {} } };
+    const response = await post('/v1/responses', {
+      input: [{ role: 'user', content: 'STEER:mcp' }],
+      tools: [{ type: 'namespace', name: 'mcp__interop', tools: [tool] }],
+    });
+    const [item] = /** @type {any} */ (await response.json()).output;
+    assert.deepEqual([item.namespace, item.name], ['mcp__interop', 'interop_mark']);
+    assert.deepEqual(model.requests[0].tools, ['interop_mark']);
+  });
+
+  test('a picture in the conversation is seen, and which model was asked', async () => {
+    model.reset();
+    const data = picture();
+    assert.equal(Buffer.from(data, 'base64').toString('latin1', 1, 4), 'PNG');
+    const url = `data:image/png;base64,${data}`;
+    /** @type {[string, object][]} */
+    const requests = [
+      ['/v1/messages', { messages: [{ role: 'user', content: [{ type: 'image', source: { data } }] }] }],
+      ['/v1/chat/completions', { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }] }],
+      ['/v1/responses', { input: [{ role: 'user', content: [{ type: 'input_image', image_url: url }] }] }],
+    ];
+    for (const [path, body] of requests) await post(path, { model: 'm', ...body });
+    const contents = [{ role: 'user', parts: [{ inlineData: { data } }] }];
+    await post('/v1beta/models/m:generateContent', { contents });
+    await post('/v1/messages', { model: 'm', messages: [{ role: 'user', content: 'type: image' }] });
+    assert.deepEqual(
+      model.requests.map((request) => [request.model, request.picture]),
+      [['m', true], ['m', true], ['m', true], ['m', true], ['m', false]],
+    );
+  });
 
   test('an agent that hangs up is seen', async () => {
     model.reset();

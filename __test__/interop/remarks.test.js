@@ -12,6 +12,7 @@ const OPEN = [
   ['<', { id: 1, result: { sessionId: 's' } }],
 ];
 const PROMPT = ['>', { id: 2, method: 'session/prompt', params: { sessionId: 's' } }];
+const RESUME = ['>', { id: 5, method: 'session/resume', params: { sessionId: 's' } }];
 const CANCEL = ['>', { method: 'session/cancel', params: { sessionId: 's' } }];
 /** @param {string} stopReason */
 const end = (stopReason) => ['<', { id: 2, result: { stopReason } }];
@@ -38,6 +39,16 @@ describe('on the wire', () => {
     assert.deepEqual(remarks([...OPEN, ...turn, PROMPT, CANCEL, chunk, end('cancelled')]), []);
   });
 
+  for (const method of ['session/load', 'session/fork']) {
+    test(`history at ${method} is neither early nor late`, () => {
+      const request = ['>', { id: 5, method, params: { sessionId: 's' } }];
+      const replay = [request, chunk, ['<', { id: 5, result: { sessionId: 's' } }]];
+      const turn = [PROMPT, chunk, end('end_turn')];
+      assert.deepEqual(remarks([...replay, ...turn]), []);
+      assert.deepEqual(remarks([...OPEN, ...turn, ...replay, ...turn]), []);
+    });
+  }
+
   test('a usage update may come at any time', () => {
     const usage = update({ sessionUpdate: 'usage_update', used: 1, size: 2 });
     assert.deepEqual(remarks([...OPEN, usage, PROMPT, end('end_turn'), usage]), []);
@@ -45,6 +56,7 @@ describe('on the wire', () => {
 
   for (const [remark, lines] of Object.entries({
     'early-update': [OPEN[0], chunk, OPEN[1]],
+    'resume-replays': [RESUME, chunk, ['<', { id: 5, result: {} }]],
     'late-update': [...OPEN, PROMPT, end('end_turn'), chunk],
     'unknown-update': [...OPEN, PROMPT, done, end('end_turn')],
     'unknown-permission': [...OPEN, PROMPT, permission, end('end_turn')],

@@ -40,13 +40,14 @@ describe('the recorded transcripts', () => {
 
     test(`${file} shows a whole conversation`, () => {
       const sent = lines.filter(({ dir }) => dir === 'out').map(({ frame }) => frame);
-      const answers = new Map(lines.filter(({ dir, frame }) => dir === 'in' && !frame.method).map((line) => [line.frame.id, line]));
+      const answers = lines.filter(({ dir, frame }) => dir === 'in' && !frame.method);
+      const answered = new Set(answers.map(({ frame }) => frame.id));
       const methods = sent.map(({ method }) => method);
       for (const method of ['initialize', 'session/new', 'session/prompt', 'session/cancel']) {
         assert.ok(methods.includes(method), method);
       }
       // An agent that ignores the cancel never answers its prompt, and nothing else stays open.
-      const open = sent.filter(({ id, method }) => method && id !== undefined && !answers.has(id));
+      const open = sent.filter(({ id, method }) => method && id !== undefined && !answered.has(id));
       assert.deepEqual(open.filter(({ method }) => method !== 'session/prompt'), []);
       assert.ok(open.length <= 1);
       const chunks = lines.filter(({ frame }) => frame.params?.update?.sessionUpdate === 'agent_message_chunk');
@@ -62,7 +63,7 @@ describe('the recorded transcripts', () => {
   }
 });
 
-const unixOnly = { skip: process.platform === 'win32' && 'the kit runs agents with a Unix shell, and paths are as there' };
+const unixOnly = { skip: process.platform === 'win32' && 'the kit runs agents with a Unix shell, with its paths' };
 
 describe('the recorder', unixOnly, () => {
   const root = path.join(os.tmpdir(), 'acp-interop-0123456789ab');
@@ -95,27 +96,37 @@ describe('the recorder', unixOnly, () => {
     ]);
   });
 
-  test('writes a header and one line a frame, and counts what it had to leave out', () => {
+  test('writes a header and one line a message, and keeps what is no message as text', () => {
     const recorder = new Recorder();
-    /** @param {number} time @param {'to_agent' | 'from_agent'} direction @param {string} frame @param {boolean} truncated */
+    /**
+     * @param {number} time
+     * @param {'to_agent' | 'from_agent'} direction
+     * @param {string} frame
+     * @param {boolean} truncated
+     */
     const see = (time, direction, frame, truncated = false) => recorder.see({ time, direction, frame, truncated });
     see(1_000, 'to_agent', '{"jsonrpc":"2.0","id":1}');
     see(1_250, 'from_agent', `{"jsonrpc":"2.0","cwd":"${root}/work"}`);
     see(1_251, 'from_agent', '{"jsonrpc":"2.0","long":"', true);
-    see(1_252, 'from_agent', 'no JSON');
+    see(1_252, 'from_agent', `no JSON in ${root}/work`);
+    assert.equal(recorder.broken, 2);
     assert.deepEqual(recorder.write({ agent: 'a', version: '1' }, clean).trimEnd().split('\n'), [
-      '{"transcript":1,"agent":"a","version":"1","left_out":2}',
+      '{"transcript":1,"agent":"a","version":"1"}',
       '{"t":0,"dir":"out","frame":{"jsonrpc":"2.0","id":1}}',
       '{"t":250,"dir":"in","frame":{"jsonrpc":"2.0","cwd":"/home/user/project"}}',
+      '{"t":251,"dir":"in","text":"{\\"jsonrpc\\":\\"2.0\\",\\"long\\":\\"","truncated":true}',
+      '{"t":252,"dir":"in","text":"no JSON in /home/user/project"}',
     ]);
   });
 
   test('what is left of a machine or a person is found', () => {
     const found = (/** @type {string} */ text) => personal(JSON.stringify({ frame: { text } }));
-    for (const text of ['/home/jane/x', 'at /Users/jane/x.js', 'jane@firm.com', `"${root}"`, 'sk-abcdefghijklmnopqrstuv']) {
+    const key = 'sk-abcdefghijklmnopqrstuv';
+    for (const text of ['/home/jane/x', 'at /Users/jane/x.js', 'jane@firm.com', `"${root}"`, key]) {
       assert.equal(found(text).length > 0, true, text);
     }
-    for (const text of ['/home/user/project/x', 'application/json', '/bin/bash -lc', 'user@example.com', 'and/or', '/help']) {
+    const others = ['/home/user/project/x', 'application/json', '/bin/bash -lc', 'user@example.com', 'and/or', '/help'];
+    for (const text of others) {
       assert.deepEqual(found(text), [], text);
     }
   });

@@ -1,7 +1,7 @@
 'use strict';
 
 const { HELLO } = require('../model/steer.js');
-const { fail, notApplicable, ok } = require('../lib/case.js');
+const { fail, notApplicable, ok } = require('../lib/verdict.js');
 const { hostAnswer } = require('../lib/host-process.js');
 
 /** @type {import('./index.js').Check} */

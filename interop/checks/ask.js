@@ -1,7 +1,7 @@
 'use strict';
 
 const { HELLO } = require('../model/steer.js');
-const { fail, ok } = require('../lib/case.js');
+const { fail, ok } = require('../lib/verdict.js');
 
 /** @type {import('./index.js').Check} */
 module.exports = {

@@ -5,8 +5,11 @@
 const fs = require('node:fs');
 const path = require('node:path');
 const { HELLO } = require('../model/steer.js');
-const { fail, notApplicable, ok } = require('../lib/case.js');
+const { fail, notApplicable, ok } = require('../lib/verdict.js');
 const { hostAnswer } = require('../lib/host-process.js');
+
+/** @param {import('../lib/table.js').AgentRow} row */
+const isBridge = (row) => row.signIn !== undefined;
 
 /**
  * The states that an operator's machine can be in.
@@ -27,6 +30,7 @@ async function inEachState(test, ask) {
 /** @type {import('./index.js').Check} */
 const setup = {
   id: 'setup',
+  fits: isBridge,
   title: '`checkSetup` finds the pinned bridge installed when signed in, and says what to do when signed out or without `claude`.',
   async run(test) {
     if (!test.row.signIn || !test.api.checkSetup) return notApplicable('not the pinned bridge');
@@ -46,6 +50,7 @@ const setup = {
 /** @type {import('./index.js').Check} */
 const askProfile = {
   id: 'ask-profile',
+  fits: isBridge,
   title: '`askAcpOnce` by `resolveClaudeBridgeAskSettings` answers when signed in, and fails with a code when signed out or without `claude`.',
   async run(test) {
     if (!test.row.signIn || !test.api.askAcpOnce) return notApplicable('not the pinned bridge');

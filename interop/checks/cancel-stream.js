@@ -1,7 +1,7 @@
 'use strict';
 
 const { answerText } = require('../lib/driver.js');
-const { fail, ok } = require('../lib/case.js');
+const { fail, ok } = require('../lib/verdict.js');
 const { HELLO } = require('../model/steer.js');
 
 /** @type {import('./index.js').Check} */

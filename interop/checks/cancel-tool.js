@@ -1,6 +1,6 @@
 'use strict';
 
-const { fail, ok } = require('../lib/case.js');
+const { fail, ok } = require('../lib/verdict.js');
 const { startTool, toolRuns } = require('../lib/tool-running.js');
 
 /** @type {import('./index.js').Check} */

@@ -1,6 +1,6 @@
 'use strict';
 
-const { ok, fail } = require('../lib/case.js');
+const { ok, fail } = require('../lib/verdict.js');
 const { startTool } = require('../lib/tool-running.js');
 
 /** A pending turn must settle soon after its connection is gone. */

@@ -3,7 +3,7 @@
 /** What the Fusion engine does with a runtime plugin. */
 
 const { HELLO, VERDICT } = require('../model/steer.js');
-const { fail, notApplicable, ok } = require('../lib/case.js');
+const { fail, notApplicable, ok } = require('../lib/verdict.js');
 const { hostAnswer } = require('../lib/host-process.js');
 
 /** Silence after which an ask gives up; a model on loopback answers at once. */

@@ -1,6 +1,6 @@
 'use strict';
 
-const { fail, notApplicable, ok } = require('../lib/case.js');
+const { fail, notApplicable, ok } = require('../lib/verdict.js');
 const { startHost } = require('../lib/host-process.js');
 const { canScan, waitUntilGone } = require('../lib/processes.js');
 

@@ -1,7 +1,7 @@
 'use strict';
 
 const { HELLO } = require('../model/steer.js');
-const { fail, ok } = require('../lib/case.js');
+const { fail, ok } = require('../lib/verdict.js');
 
 /** As long as a real task's prompt: several terminal buffers. */
 const LINES = 400;

@@ -1,6 +1,6 @@
 'use strict';
 
-const { fail, notApplicable, ok } = require('../lib/case.js');
+const { fail, notApplicable, ok } = require('../lib/verdict.js');
 
 /**
  * @param {'shell' | 'write'} tool

@@ -1,7 +1,7 @@
 'use strict';
 
 const { answerText } = require('../lib/driver.js');
-const { fail, ok } = require('../lib/case.js');
+const { fail, ok } = require('../lib/verdict.js');
 const { placesOf } = require('../lib/install.js');
 const { cleaner, keep, MAX_BYTES, personal, Recorder } = require('../lib/transcript.js');
 
@@ -9,7 +9,8 @@ const { cleaner, keep, MAX_BYTES, personal, Recorder } = require('../lib/transcr
 module.exports = {
   id: 'transcript',
   title:
-    'A whole conversation (a streamed turn, a tool call, a cancelled turn, the end) is recorded, with nothing personal in it.',
+    'A whole conversation (a streamed turn, a tool call, a cancelled turn, the end) is recorded, and nothing ' +
+    'personal is in it.',
   async run(test) {
     const recorder = new Recorder();
     test.onFrame = (frame) => recorder.see(frame);
@@ -24,14 +25,13 @@ module.exports = {
     const { name = test.row.id, version = packageVersion(test.row) } = client.agentInfo ?? {};
     const clean = cleaner(test.scratch, { dir: placesOf(test.row).dir, port: test.model.port });
     const transcript = recorder.write({ agent: name, version }, clean);
-    test.facts = { frames: transcript.split('\n').length - 2, leftOut: recorder.leftOut, stopReason };
+    test.facts = { frames: transcript.split('\n').length - 2, broken: recorder.broken, stopReason };
     const details = personal(transcript);
     if (details.length > 0) return fail(`tells of the machine: ${details.slice(0, 5).join(', ')}`);
     if (transcript.length > MAX_BYTES) return fail(`${transcript.length} bytes, more than ${MAX_BYTES}`);
+    if (recorder.broken > 0) return fail(`${recorder.broken} messages are not whole JSON`);
     keep(test.row.id, transcript);
-    const notes = [`${test.facts.frames} frames`];
-    if (recorder.leftOut > 0) notes.push(`${recorder.leftOut} left out, longer than the wire tap shows`);
-    return ok(notes.join(', '));
+    return ok(`${test.facts.frames} messages`);
   },
 };
 

@@ -14,7 +14,8 @@ const send = (message) => new Promise((resolve) => process.send?.(message, resol
 /** @param {any} task */
 async function hold({ client, launch, afterNew, prompt }) {
   const { AcpClient } = require(client);
-  const agent = await AcpClient.launch({ ...launch, onPermission: () => 'allow' });
+  // As patient as a case: many agents start slowly on a busy machine.
+  const agent = await AcpClient.launch({ ...launch, initializeTimeoutMs: 90_000, onPermission: () => 'allow' });
   const session = await agent.newSession({ cwd: launch.cwd });
   await takeSteps(session, afterNew);
   const turn = session.prompt(prompt);

@@ -8,6 +8,10 @@ const REMARKS = {
     'Updates arrive before the answer to `session/new`.',
     "They are kept until the session's id is known.",
   ],
+  'resume-replays': [
+    'History is replayed on `session/resume`.',
+    'It is outside of any turn, so that nothing of it is in the text of the next one.',
+  ],
   'late-update': ['Updates arrive after the answer to the prompt.', 'They are events of the session, not of the turn.'],
   'unknown-update': [
     'A tool call is updated that was not announced.',
@@ -44,6 +48,8 @@ const ANY_TIME = new Set([
   'session_info_update',
   'usage_update',
 ]);
+
+const CHUNK = /^(user|agent)_message_chunk$/;
 
 /** Watches one connection. */
 class Watcher {
@@ -84,10 +90,12 @@ class Watcher {
   }
 
   /** @param {any} message */
-  #sent({ id, method }) {
+  #sent({ id, method, params }) {
     if (method === 'session/cancel') this.#cancelled = true;
     if (method === undefined || id === undefined) return;
     this.#pending.set(id, method);
+    // The client names these sessions itself: nothing of them can come too early.
+    if (method === 'session/load' || method === 'session/resume') this.#sessions.add(params?.sessionId);
     if (method !== 'session/prompt') return;
     this.#prompted = true;
     this.#cancelled = false;
@@ -109,7 +117,7 @@ class Watcher {
    * @param {any} error
    */
   #answered(method, result, error) {
-    if (method === 'session/new' && result) this.#sessions.add(result.sessionId);
+    if (['session/new', 'session/fork'].includes(method ?? '') && result) this.#sessions.add(result.sessionId);
     if (method !== 'session/prompt') return;
     if (error && this.#cancelled) this.found.add('cancel-error');
     const open = [...this.#calls.values()].some((completed) => !completed);
@@ -121,9 +129,13 @@ class Watcher {
    * @param {any} update
    */
   #update(sessionId, { sessionUpdate, toolCallId, status }) {
-    if (!this.#sessions.has(sessionId)) this.found.add('early-update');
-    const inTurn = [...this.#pending.values()].includes('session/prompt');
-    if (this.#prompted && !inTurn && !ANY_TIME.has(sessionUpdate)) this.found.add('late-update');
+    const pending = [...this.#pending.values()];
+    // What a reopened session is told before its answer is its history.
+    const reopening = pending.some((method) => ['session/load', 'session/resume', 'session/fork'].includes(method));
+    if (!this.#sessions.has(sessionId) && !reopening) this.found.add('early-update');
+    if (pending.includes('session/resume') && CHUNK.test(sessionUpdate)) this.found.add('resume-replays');
+    const inTurn = pending.includes('session/prompt');
+    if (this.#prompted && !inTurn && !reopening && !ANY_TIME.has(sessionUpdate)) this.found.add('late-update');
     if (sessionUpdate === 'tool_call') {
       if (this.#calls.has(toolCallId)) this.found.add('announced-twice');
       this.#calls.set(toolCallId, ['completed', 'failed'].includes(status));

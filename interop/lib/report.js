@@ -50,16 +50,18 @@ function describeRun(network) {
 
 /**
  * Whether a result is what the row says it must be. A process left behind is never expected; an agent without a model
- * has no tools.
+ * has no tools, and what one does not offer is no fault, unless the row says that it does.
  *
  * @param {import('./table.js').AgentRow} row
  * @param {string} check
  * @param {CaseResult} result
  */
 function asExpected(row, check, result) {
-  const wanted = row.expect[check]?.is ?? 'ok';
-  const toolless = row.usesModel === false && result.status === 'n/a';
-  return (result.status === wanted || toolless) && (result.survivors?.atOnce.length ?? 0) === 0;
+  const stated = row.expect[check]?.is;
+  const excused =
+    stated === undefined &&
+    (result.status === 'not offered' || (row.usesModel === false && result.status === 'n/a'));
+  return (result.status === (stated ?? 'ok') || excused) && (result.survivors?.atOnce.length ?? 0) === 0;
 }
 
 /**
@@ -70,7 +72,7 @@ function asExpected(row, check, result) {
 function cell(row, check, result) {
   if (!result) return '';
   const left = result.survivors?.atOnce.length ?? 0;
-  const text = `${result.status}${left > 0 ? ` +${left}` : ''}`;
+  const text = `${result.status === 'not offered' ? '-' : result.status}${left > 0 ? ` +${left}` : ''}`;
   return asExpected(row, check, result) ? text : `${text} !`;
 }
 
@@ -92,7 +94,7 @@ function terminalTable(rows, results, checks) {
       .join('  ')
       .trimEnd(),
   );
-  return `${text.join('\n')}\n\n+n: processes left behind   !: not what the agent's row expects`;
+  return `${text.join('\n')}\n\n-: not offered   +n: processes left behind   !: not what the agent's row expects`;
 }
 
 module.exports = { asExpected, describeRun, load, RESULTS_DIR, save, terminalTable };

@@ -7,7 +7,7 @@ const path = require('node:path');
 
 const AGENTS_DIR = path.join(__dirname, '..', 'agents');
 const STEPS = ['setMode', 'setModel', 'setConfigOption'];
-const STATUSES = ['ok', 'fail', 'n/a'];
+const STATUSES = ['ok', 'fail', 'n/a', 'not offered'];
 
 /**
  * Text in `command`, `env` and `home` may hold `{bin}` and `{dir}` (where the agent is installed), `{kit}`, `{node}`,
@@ -30,7 +30,7 @@ const STATUSES = ['ok', 'fail', 'n/a'];
  * @property {Record<string, { is: Status, because: string }>} expect checks that are known not to be `ok`
  * @property {{ agent: string, runtime: string }[]} faults what the agent does wrong, and how the runtime copes
  *
- * @typedef {'ok' | 'fail' | 'n/a'} Status
+ * @typedef {'ok' | 'fail' | 'n/a' | 'not offered'} Status
  */
 
 /** @returns {AgentRow[]} every row, ordered by id */

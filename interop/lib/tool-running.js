@@ -1,6 +1,6 @@
 'use strict';
 
-const { notApplicable } = require('./case.js');
+const { notApplicable } = require('./verdict.js');
 
 /** A tool that has not started by then never will. */
 const TOOL_START_MS = 45_000;
@@ -10,7 +10,7 @@ const TOOL_START_MS = 45_000;
  *
  * @param {import('./case.js').Case} test
  * @returns {Promise<{ client: any, session: any, turn: any, settled: Promise<string>, skip?: undefined }
- *   | { skip: import('./case.js').Verdict }>} `settled` tells how the turn ended, and never rejects
+ *   | { skip: import('./verdict.js').Verdict }>} `settled` tells how the turn ended, and never rejects
  */
 async function startTool(test) {
   if (test.row.usesModel === false) return { skip: notApplicable('the agent has no tools') };

@@ -5,7 +5,8 @@
  *
  * A transcript is JSON lines. The first is the header `{"transcript": 1, "agent": …, "version": …}`; each other one is
  * `{"t": …, "dir": …, "frame": …}`: milliseconds since the first frame, `"in"` from the agent or `"out"` to it, and the
- * message itself. A message that the wire tap cut, or that a mask broke, is left out; the header's `left_out` counts them.
+ * message itself. What is no whole JSON object has `text` instead, and `"truncated": true` where the wire tap cut it.
+ * `acp trace` writes the same.
  */
 
 const fs = require('node:fs');
@@ -30,15 +31,19 @@ const KEY = /\b(sk|pk|ghp|gho|github_pat|xox[abp]|AIza|AKIA)[-_]?[A-Za-z0-9_-]{1
 /** Collects the frames of one connection; give `see` to the case as its `onFrame`. */
 class Recorder {
   #started = 0;
-  /** @type {{ t: number, dir: 'in' | 'out', text: string }[]} */
+  /** @type {{ t: number, dir: 'in' | 'out', text: string, truncated: boolean }[]} */
   #frames = [];
-  leftOut = 0;
 
   /** @param {{ time: number, direction: 'to_agent' | 'from_agent', frame: string, truncated: boolean }} frame */
   see({ time, direction, frame, truncated }) {
     this.#started ||= time;
-    if (truncated || !isJson(frame)) this.leftOut++;
-    else this.#frames.push({ t: time - this.#started, dir: direction === 'to_agent' ? 'out' : 'in', text: frame });
+    const t = Math.max(0, time - this.#started);
+    this.#frames.push({ t, dir: direction === 'to_agent' ? 'out' : 'in', text: frame, truncated });
+  }
+
+  /** How many messages are not whole, and so keep the transcript from being played again. */
+  get broken() {
+    return this.#frames.filter(({ text, truncated }) => truncated || objectOf(text) === undefined).length;
   }
 
   /**
@@ -46,21 +51,22 @@ class Recorder {
    * @param {(text: string) => string} clean what {@link cleaner} made
    */
   write({ agent, version }, clean) {
-    const head = { transcript: VERSION, agent, version, ...(this.leftOut > 0 ? { left_out: this.leftOut } : {}) };
-    const lines = this.#frames.map(({ t, dir, text }) => {
-      return JSON.stringify({ t, dir, frame: JSON.parse(clean(text)) });
+    const lines = this.#frames.map(({ t, dir, text, truncated }) => {
+      const frame = truncated ? undefined : objectOf(clean(text));
+      if (frame) return JSON.stringify({ t, dir, frame });
+      return JSON.stringify({ t, dir, text: clean(text), ...(truncated ? { truncated } : {}) });
     });
-    return `${[JSON.stringify(head), ...lines].join('\n')}\n`;
+    return `${[JSON.stringify({ transcript: VERSION, agent, version }), ...lines].join('\n')}\n`;
   }
 }
 
-/** @param {string} text */
-function isJson(text) {
+/** @param {string} text @returns {object | undefined} */
+function objectOf(text) {
   try {
-    JSON.parse(text);
-    return true;
+    const value = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }
 

@@ -22,11 +22,24 @@ function read(body) {
     messages: Array.isArray(body.input) ? body.input : [{ role: 'user', content: body.input }],
     isOurs: (/** @type {any} */ item) => item.role === 'assistant' || /_call$|reasoning/.test(item.type ?? ''),
     isToolResult: (/** @type {any} */ item) => /_call_output$/.test(item.type ?? ''),
-    tools: (body.tools ?? [])
-      .filter((/** @type {any} */ tool) => tool.type === 'function')
-      .map((/** @type {any} */ tool) => ({ name: tool.name, schema: tool.parameters })),
+    tools: (body.tools ?? []).flatMap(toolsOf),
     stream: body.stream === true,
   };
+}
+
+/**
+ * A namespace holds the tools of one source, such as an MCP server.
+ *
+ * @param {any} tool
+ * @returns {import('./tools.js').Tool[]}
+ */
+function toolsOf(tool) {
+  if (tool.type === 'namespace') {
+    /** @type {import('./tools.js').Tool[]} */
+    const inner = (tool.tools ?? []).flatMap(toolsOf);
+    return inner.map((each) => ({ ...each, namespace: tool.name }));
+  }
+  return tool.type === 'function' ? [{ name: tool.name, schema: tool.parameters }] : [];
 }
 
 /**
@@ -110,6 +123,7 @@ const callItem = (answer) => ({
   id: `fc_${randomUUID()}`,
   call_id: `call_${randomUUID()}`,
   name: answer.name,
+  ...(answer.namespace ? { namespace: answer.namespace } : {}),
   arguments: JSON.stringify(answer.args),
   status: 'completed',
 });

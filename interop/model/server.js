@@ -7,6 +7,8 @@ const os = require('node:os');
 const zlib = require('node:zlib');
 const { promisify } = require('node:util');
 const { once } = require('node:events');
+const { holdsPicture } = require('../lib/image.js');
+const { TOOL } = require('../lib/mcp-server.js');
 const { decide, SLOW_PIECES } = require('./steer.js');
 
 const gunzip = promisify(zlib.gunzip);
@@ -27,6 +29,9 @@ const MAX_BODY_BYTES = 32 * 1024 * 1024;
  * @property {string} protocol
  * @property {string[]} tools names the agent offered
  * @property {string} word what steered the answer
+ * @property {string} [model] which model was asked for
+ * @property {boolean} picture whether the conversation holds one
+ * @property {boolean} namesTool whether the interop MCP server's tool is named anywhere in it
  * @property {string} [call] the tool called
  * @property {number} startedAt milliseconds since the epoch
  * @property {number} [finishedAt] absent while the answer runs or when the agent hung up
@@ -97,6 +102,9 @@ class FakeModel {
       protocol: protocol.name,
       tools: tools.map((/** @type {{ name: string }} */ tool) => tool.name),
       word: answer.word,
+      model: modelOf(body, path),
+      picture: holdsPicture(messages),
+      namesTool: JSON.stringify(body).includes(TOOL),
       call: answer.kind === 'call' ? answer.name : undefined,
       startedAt: Date.now(),
       hungUp: false,
@@ -123,8 +131,9 @@ class FakeModel {
 }
 
 /**
- * What the user side said since the model last spoke, as JSON text. Up to the last result of a tool it does not count, so
- * that one word steers one answer; what follows is the next prompt of a turn that ended without another word of the model.
+ * What the user side said since the model last spoke, as JSON text. Up to the last result of a tool it does not count,
+ * so that one word steers one answer; what follows is the prompt after a turn that ended without another word of the
+ * model.
  *
  * @param {any[]} messages
  * @param {(message: any) => boolean} isOurs
@@ -134,6 +143,12 @@ function tailOf(messages, isOurs, isToolResult) {
   const tail = messages.slice(messages.findLastIndex(isOurs) + 1);
   return JSON.stringify(tail.slice(tail.findLastIndex(isToolResult) + 1));
 }
+
+/**
+ * @param {any} body
+ * @param {string} path Gemini's clients name the model there
+ */
+const modelOf = (body, path) => body.model ?? path.match(/models\/([^:/]+)/)?.[1];
 
 /** @param {http.IncomingMessage} request */
 async function readBody(request) {

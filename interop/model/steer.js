@@ -8,6 +8,7 @@
  * | `STEER:shell` | one call of the agent's shell tool, which writes `interop-shell.txt` |
  * | `STEER:write` | one call of the agent's file tool, which writes `interop-write.txt` |
  * | `STEER:long`  | one call of the shell tool, which writes `interop-long.txt` and then runs on |
+ * | `STEER:mcp`   | one call of the interop MCP server's tool, by whatever name the agent offers it |
  * | `STEER:stream` | {@link STREAM_PIECES} pieces of text, {@link STREAM_GAP_MS} apart |
  * | `STEER:slow`  | as many pieces of text as the server is set to, {@link SLOW_GAP_MS} apart |
  * | `STEER:verdict` | {@link VERDICT} as JSON, after a line of prose |
@@ -17,6 +18,7 @@
  * pasted and a path opens a menu. Where the files go is the server's own setting.
  */
 
+const { TOOL } = require('../lib/mcp-server.js');
 const { findShellTool, findWriteTool, fillArguments } = require('./tools.js');
 
 const HELLO_PIECES = ['Hello ', 'from ', 'the model.'];
@@ -33,9 +35,9 @@ const FILES = { shell: 'interop-shell.txt', write: 'interop-write.txt', long: 'i
 const CONTENT = 'interop\n';
 
 /**
- * @typedef {{ name: string, schema: any }} Tool
+ * @typedef {{ name: string, schema: any, namespace?: string }} Tool
  * @typedef {{ kind: 'text', word: string, pieces: () => AsyncGenerator<string> }} TextAnswer
- * @typedef {{ kind: 'call', word: string, name: string, args: Record<string, unknown> }} CallAnswer
+ * @typedef {{ kind: 'call', word: string, name: string, namespace?: string, args: Record<string, unknown> }} CallAnswer
  * @typedef {TextAnswer | CallAnswer} Answer
  */
 
@@ -98,6 +100,19 @@ function decide(tail, tools, { cwd, slowPieces }) {
     if (tool) {
       const wanted = { path: `${cwd}/${FILES.write}`, content: CONTENT, cwd };
       return { kind: 'call', word, name: tool.name, args: fillArguments(tool.schema, wanted) };
+    }
+  }
+  if (word === 'mcp') {
+    const tool = tools.find(({ name }) => name.includes(TOOL));
+    if (tool) {
+      const { name, namespace, schema } = tool;
+      return { kind: 'call', word, name, namespace, args: fillArguments(schema, { cwd }) };
+    }
+    // Some agents offer an MCP server's tools only to a model that looks for them.
+    const finder = tools.find(({ name }) => /tool_?search|search_?tool/i.test(name));
+    if (finder) {
+      const args = { ...fillArguments(finder.schema, { cwd }), query: 'interop' };
+      return { kind: 'call', word: 'find', name: finder.name, namespace: finder.namespace, args };
     }
   }
   return { kind: 'text', word: word ?? 'hello', pieces: paced(HELLO_PIECES, 0) };

@@ -41,7 +41,8 @@ function setting(options, configId, value) {
 }
 
 /**
- * The id of the option of a category; of several, the first that offers the value.
+ * The id of the option of a category; of several, the first that offers the value. Categories are optional, and some
+ * agents give none: then the option whose id is the category's name counts.
  *
  * @param {SessionConfigOption[] | undefined} options
  * @param {string} category
@@ -50,7 +51,8 @@ function setting(options, configId, value) {
  */
 function optionOfCategory(options, category, value) {
   const found = (options ?? []).filter((option) => option.category === category);
-  return (found.find((option) => option.type === 'select' && offered(option).includes(String(value))) ?? found[0])?.id;
+  const best = found.find((option) => option.type === 'select' && offered(option).includes(String(value))) ?? found[0];
+  return (best ?? (options ?? []).find(({ id, category: given }) => id === category && (given ?? null) === null))?.id;
 }
 
 /**
