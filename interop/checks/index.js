@@ -6,6 +6,7 @@
  * @typedef {object} Check
  * @property {string} id
  * @property {string} title one line for the document
+ * @property {(row: import('../lib/table.js').AgentRow) => boolean} [only] the rows that it is for; all rows when absent
  * @property {(test: import('../lib/case.js').Case) => Promise<import('../lib/case.js').Verdict>} run
  */
 

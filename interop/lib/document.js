@@ -39,7 +39,7 @@ function document(rows, checks, clientName) {
     '## Agents',
     'For each agent first what it does that a client must cope with, as seen in these runs, and how the runtime ' +
       'copes; then what was noted at its checks.',
-    ...ran.map(([row, result]) => section(row, result)),
+    ...ran.map(([row, result]) => section(row, result, checks)),
   ];
   return `${parts.filter(Boolean).join('\n\n')}\n`;
 }
@@ -76,7 +76,8 @@ function matrix(ran, checks) {
 function table(ran, checks) {
   const head = `| agent | ${checks.map(({ id }) => id).join(' | ')} |\n|---|${checks.map(() => '---|').join('')}`;
   const lines = ran.map(([row, result]) => {
-    const cells = checks.map(({ id }) => {
+    const cells = checks.map(({ id, only }) => {
+      if (only && !only(row)) return '–';
       const found = result.checks[id];
       if (!found) return 'not run';
       const left = found.survivors?.atOnce.length ?? 0;
@@ -90,8 +91,9 @@ function table(ran, checks) {
 /**
  * @param {AgentRow} row
  * @param {AgentResult} result
+ * @param {import('../checks/index.js').Check[]} checks
  */
-function section(row, result) {
+function section(row, result, checks) {
   const { protocolVersion, agent } = /** @type {any} */ (result.checks.ask?.facts ?? {});
   const names = result.packages.map((name) => `\`${name}\``).join(', ');
   const says = [agent && `says it is ${agent}`, protocolVersion && `protocol version ${protocolVersion}`];
@@ -105,7 +107,9 @@ function section(row, result) {
     .map(([, [agent, runtime]]) => ({ agent, runtime }));
   const faults = [...told, ...row.faults].map((fault) => `- ${fault.agent} → ${fault.runtime}`);
   if (faults.length > 0) lines.push(faults.join('\n'));
+  const others = new Set(checks.filter(({ only }) => only && !only(row)).map(({ id }) => id));
   const notes = Object.entries(result.checks)
+    .filter(([id]) => !others.has(id))
     .filter(([, found]) => found.note || (found.survivors?.atOnce.length ?? 0) > 0)
     .map(([id, found]) => {
       const why = row.expect[id]?.because;
