@@ -57,7 +57,11 @@ export interface ConnectOptions {
   cwd: string;
   /** Exactly the agent's environment. */
   env: EnvironmentLike;
-  /** Default: ignores updates, answers permission questions with `cancelled`. */
+  /**
+   * Default: ignores updates, answers permission questions with `cancelled`. Its `readTextFile` and `writeTextFile` serve
+   * what `advertiseFs` offers, by their own rules; without the first the runtime reads below the session's directory,
+   * without the second nothing is written.
+   */
   clientHandler?: AcpClientHandler;
   advertiseFs: { read: boolean; write: boolean };
   /** Milliseconds. Default: `DEFAULT_INITIALIZE_TIMEOUT_MS`. */

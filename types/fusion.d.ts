@@ -267,6 +267,7 @@ export function createEventBridge(callbacks: AcpCallbacks): EventBridge;
 export interface AcpClientHandler {
   sessionUpdate(params: ClientNotifications['session/update']): Promise<void>;
   requestPermission(params: ClientRequests['session/request_permission']['params']): Promise<RequestPermissionResponse>;
+  /** Gets the agent's parameters as they came: confining the path is its own task. `createFsHandlers` makes one that does. */
   readTextFile?(params: ClientRequests['fs/read_text_file']['params']):
     Promise<ClientRequests['fs/read_text_file']['result']>;
   writeTextFile?(params: ClientRequests['fs/write_text_file']['params']):

@@ -8,6 +8,7 @@ const os = require('node:os');
 const path = require('node:path');
 const { afterEach, beforeEach, describe, it } = require('node:test');
 const { claudeAuthStatus } = require('../../lib/fusion/claude-auth.js');
+const { alive } = require('../support/process.js');
 
 const unix = { skip: process.platform === 'win32' && 'the stand-ins are shell scripts' };
 
@@ -24,21 +25,11 @@ function ask(lines, timeoutMs = 60_000) {
   return claudeAuthStatus({ env: { PATH: `${dir}:/usr/bin:/bin`, HOME: dir }, cwd: dir, timeoutMs });
 }
 
-/** @param {number} pid */
-function lives(pid) {
-  try {
-    process.kill(pid, 0);
-    return !/\) Z /.test(fs.existsSync(`/proc/${pid}/stat`) ? fs.readFileSync(`/proc/${pid}/stat`, 'latin1') : '');
-  } catch {
-    return false;
-  }
-}
-
 /** @param {string} file */
 async function gone(file) {
   const pid = Number(fs.readFileSync(path.join(dir, file), 'utf8'));
   assert.ok(pid > 0);
-  while (lives(pid)) await new Promise((resolve) => setTimeout(resolve, 10));
+  while (alive(pid)) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
 describe('claudeAuthStatus', unix, () => {

@@ -9,6 +9,7 @@ const { after, before, describe, test } = require('node:test');
 const { CHECKS } = require('../../interop/checks');
 const { runCase } = require('../../interop/lib/case.js');
 const { canScan } = require('../../interop/lib/processes.js');
+const { loadTable } = require('../../interop/lib/table.js');
 const { FakeModel } = require('../../interop/model/server.js');
 
 const STAND_IN = path.join(__dirname, 'stand-in.js');
@@ -128,8 +129,11 @@ describe('the interop checks', unixOnly, () => {
     });
   }
 
-  test('the checks of the Claude bridge are for the row that has it', async () => {
-    for (const id of ['setup', 'ask-profile']) assert.equal((await engineCheck(id)).status, 'n/a');
+  test('the checks of the Claude bridge are for the row that has it', () => {
+    const bridge = loadTable().find(({ id }) => id === 'claude-code-cli-acp');
+    for (const found of CHECKS.filter(({ id }) => ['setup', 'ask-profile'].includes(id))) {
+      assert.deepEqual([found.fits?.(row()), bridge && found.fits?.(bridge)], [false, true], found.id);
+    }
   });
 
   test('an agent that dies in its second turn fails the plugin host', async () => {

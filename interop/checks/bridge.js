@@ -33,7 +33,7 @@ const setup = {
   fits: isBridge,
   title: '`checkSetup` finds the pinned bridge installed when signed in, and says what to do when signed out or without `claude`.',
   async run(test) {
-    if (!test.row.signIn || !test.api.checkSetup) return notApplicable('not the pinned bridge');
+    if (!test.api.checkSetup) return notApplicable('this client has no checkSetup');
     const found = await inEachState(test, (_, env) => hostAnswer(test, { mode: 'setup' }, env));
     test.facts = Object.fromEntries(Object.entries(found).map(([state, { status, error }]) => [state, { status, error }]));
     const { signedIn, signedOut, without } = found;
@@ -53,7 +53,7 @@ const askProfile = {
   fits: isBridge,
   title: '`askAcpOnce` by `resolveClaudeBridgeAskSettings` answers when signed in, and fails with a code when signed out or without `claude`.',
   async run(test) {
-    if (!test.row.signIn || !test.api.askAcpOnce) return notApplicable('not the pinned bridge');
+    if (!test.api.askAcpOnce) return notApplicable('this client has no askAcpOnce');
     const prompt = test.say('hello');
     const { signedIn, signedOut, without } = await inEachState(test, (_, env) =>
       hostAnswer(test, { mode: 'ask', profile: true, prompt, timeoutMs: 60_000 }, env),

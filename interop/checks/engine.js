@@ -32,13 +32,13 @@ const validate = {
   title: '`runCliAgentValidation` passes on a verdict in JSON, and on nothing else.',
   async run(test) {
     if (!test.api.runCliAgentValidation) return notApplicable('this client has no validator');
+    if (test.row.usesModel === false) return notApplicable('the agent says no verdict');
     // The strict system prompt, unless the agent can only take a short text.
     const systemPrompt = test.row.shortPrompts ? '' : undefined;
     const ask = (/** @type {string} */ word) =>
       hostAnswer(test, { mode: 'validate', prompt: test.say(word), systemPrompt, timeoutMs: 80_000 });
     const prose = await ask('hello');
     if (prose.status !== 'error') return fail(`prose was taken for ${prose.status}`);
-    if (test.row.usesModel === false) return notApplicable('the agent says no verdict');
     const { status, summary } = await ask('verdict');
     if (status !== 'pass' || summary !== VERDICT.summary) return fail(`${status}: ${String(summary).slice(0, 200)}`);
     return ok();

@@ -8,22 +8,16 @@
  * @typedef {import('./presets').RuntimeSettings} RuntimeSettings
  */
 
-const fs = require('node:fs');
 const native = require('../native');
 const { AcpError } = require('../errors.js');
 const { AgentSession, ABORT_GRACE_MS } = require('./agent-session.js');
-const { CLAUDE_CODE_CLI_ACP_BINARY } = require('./claude-bridge.js');
 const { resolveCliSettings } = require('./cli-settings.js');
 const { connectionOf } = require('./connection.js');
 const { decideToolCall } = require('./control-handler.js');
 const { decideWrite } = require('./fs-handlers.js');
-const { supportedMcpServers, toAcpMcpServers } = require('./mcp-servers.js');
-const {
-  DEFAULT_MODEL, agentModel, buildArgv, orderMethods, resolveRuntimeSettings, withPreset,
-} = require('./presets.js');
-const { buildSpawnEnv } = require('./process-manager.js');
+const { launchOptions, mcpServersFor, presetMeta } = require('./launch.js');
+const { DEFAULT_MODEL, agentModel, resolveRuntimeSettings, withPreset } = require('./presets.js');
 const { buildPromptBlocks, extractPromptImagesFromOptions } = require('./prompt-builder.js');
-const { authenticateOptions } = require('./provider.js');
 const { applySelection } = require('./session-options.js');
 const { placeSystemPrompt } = require('./system-prompt.js');
 const { startFusionToolBridge } = require('./tool-bridge.js');
@@ -94,7 +88,8 @@ class AcpRuntimeAdapter {
     const { agentCapabilities } = client.facts;
 
     const bridge = await this.startToolBridge(session, options.customTools);
-    const mcpServers = this.mcpServersFor(session, options.mcpServers);
+    const { mcpServers, notices } = mcpServersFor(runtime.preset, options.mcpServers, agentCapabilities);
+    session.notices.push(...notices);
     const place = placeSystemPrompt(session.systemPrompt, runtime, agentCapabilities);
     const meta = { ...presetMeta(runtime, bridge), ...options.sessionMeta, ...place.meta };
     const opened = await client.open('session/new', undefined, {
@@ -115,65 +110,11 @@ class AcpRuntimeAdapter {
   }
 
   /**
-   * The engine's MCP servers as the agent takes them. What is left out is told.
-   *
-   * @param {AgentSession} session
-   * @param {unknown} servers
-   */
-  mcpServersFor(session, servers) {
-    const { agentCapabilities } = session.connection;
-    const { taken, refused } = supportedMcpServers(toAcpMcpServers(servers), agentCapabilities);
-    for (const name of refused) session.notices.push(`MCP server ${name} was left out: the agent does not take its transport`);
-    if (this.runtime.preset.checksMcpCommands !== true) return taken;
-    return taken.filter((/** @type {any} */ { name, command }) => {
-      // A name without a path is the agent's to look up.
-      const found = typeof command !== 'string' || !/[\\/]/.test(command) || fs.existsSync(command);
-      if (!found) session.notices.push(`MCP server ${name} was left out: there is no ${command}`);
-      return found;
-    });
-  }
-
-  /**
-   * The launch of the configured agent.
-   *
    * @param {{ cwd: string, taskEnv?: Record<string, string | undefined>, model?: string }} values
-   * @returns {Record<string, any>} `model` is set when the command line carries it
+   * @returns {Record<string, any>}
    */
-  launchOptions({ cwd, taskEnv, model }) {
-    const { cli, runtime } = this;
-    const { binaryResolution: bundled } = cli;
-    // A bridge of the same name elsewhere on the PATH is somebody else's.
-    if (bundled !== undefined && bundled.kind !== 'resolved') {
-      const reason = bundled.reason ?? `${CLAUDE_CODE_CLI_ACP_BINARY} is not installed`;
-      throw new AcpError('missing_binary', reason, { phase: 'spawn' });
-    }
-    const { argv } = runtime.preset;
-    const templated = cli.args.length === 0 && argv !== undefined;
-    const env = buildSpawnEnv(cli.envAllowList, { required: cli.requiredEnv, sourceEnv: { ...process.env, ...taskEnv } });
-    const modelInArgv = templated && argv.some((part) => typeof part !== 'string' && part.when === 'model');
-    return {
-      command: cli.binaryPath,
-      args: templated ? buildArgv(runtime.preset, { model, pluginDirs: runtime.pluginDirs }) : cli.args,
-      cwd,
-      env,
-      offers: { readTextFile: cli.fsRead, writeTextFile: cli.fsWrite },
-      relativePaths: true,
-      initializeTimeoutMs: runtime.timeouts.initialize,
-      authenticate: cli.authenticate && this.authenticateOptions(cli.authenticate, env),
-      nodeSpawnErrors: true,
-      model: modelInArgv ? model : undefined,
-    };
-  }
-
-  /**
-   * @param {NonNullable<AcpCliSettings['authenticate']>} authenticate
-   * @param {Record<string, string>} env
-   */
-  authenticateOptions(authenticate, env) {
-    const { preset, ownAuthenticate, timeouts } = this.runtime;
-    const options = authenticateOptions(authenticate);
-    const preferMethods = ownAuthenticate ? options.preferMethods : orderMethods(preset, options.preferMethods, env);
-    return { ...options, preferMethods, timeoutMs: timeouts.authenticate };
+  launchOptions(values) {
+    return launchOptions(this.cli, this.runtime, values);
   }
 
   /**
@@ -300,21 +241,6 @@ class AcpRuntimeAdapter {
       await session.disposePromise;
     }
   }
-}
-
-/**
- * What a preset's agent is told in `_meta` of `session/new`.
- *
- * @param {RuntimeSettings} runtime
- * @param {{ toolCount: number } | null} bridge
- * @returns {Record<string, unknown>}
- */
-function presetMeta({ preset, pluginDirs }, bridge) {
-  const { pluginDirsMeta, toolCountMeta } = preset;
-  return {
-    ...(pluginDirsMeta === undefined || pluginDirs.length === 0 ? {} : { [pluginDirsMeta]: pluginDirs }),
-    ...(toolCountMeta === undefined || bridge === null ? {} : { [toolCountMeta]: bridge.toolCount }),
-  };
 }
 
 /**

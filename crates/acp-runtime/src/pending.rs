@@ -72,10 +72,10 @@ impl<S> Pending<S> {
     }
 
     /// Lets the caller go; the entry stays, so that the late response is recognised (rule C51).
-    pub fn abandon(&mut self, id: u64) -> Option<Reply> {
+    pub fn abandon(&mut self, id: u64) -> Option<(Reply, Phase)> {
         self.calls.get_mut(&id).and_then(|call| {
             call.deadline = None;
-            call.reply.take()
+            Some((call.reply.take()?, call.phase))
         })
     }
 
@@ -169,7 +169,7 @@ mod tests {
                 let failure = || Err(Error::new(ErrorCode::Aborted, "x"));
                 match step {
                     0 => if let Some(mut call) = pending.complete(id) { call.answer(failure()) },
-                    1 => if let Some(reply) = pending.abandon(id) { reply(failure()) },
+                    1 => if let Some((reply, _)) = pending.abandon(id) { reply(failure()) },
                     _ => if let Some(mut call) = pending.complete(id) { call.answer(failure()); call.answer(failure()) },
                 }
             }

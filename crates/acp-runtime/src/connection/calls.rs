@@ -124,13 +124,13 @@ impl State {
     }
 
     fn abandon(&mut self, call: u64, error: Error) {
-        if let Some(reply) = self.pending.abandon(call) {
+        if let Some((reply, phase)) = self.pending.abandon(call) {
             // A session that nobody waits for any more is not kept for a late response.
             if let Some(Effect::SessionReady(session_id)) = self.pending.get_mut(call).map(|c| &c.effect) {
                 let session_id = session_id.clone();
                 self.drop_session(&session_id);
             }
-            reply(Err(error));
+            reply(Err(error.in_phase(phase)));
             if let Ok(params) = encode::raw(&json!({ "requestId": call })) {
                 self.write(|out| encode::notification(out, "$/cancel_request", Some(&params)));
             }

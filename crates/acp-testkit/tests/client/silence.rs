@@ -149,5 +149,6 @@ async fn an_ask_never_waits_for_a_session_for_ever() {
     let outcome = asking.await.unwrap();
     let failure = outcome.failed().unwrap();
     assert_eq!((failure.reason, failure.error.code), (ask::AskReason::CreateSessionFailed, ErrorCode::Timeout));
+    assert_eq!(failure.error.phase, Some(Phase::Session));
     stage.assert_empty();
 }
