@@ -70,7 +70,12 @@ test('wrong usage is told', async (t) => {
     assert.equal(code, 2, argv.join(' '));
     assert.match(stderr, text);
   }
-  for (const name of ['trace', 'replay']) assert.match((await acp([name, '--help'])).stdout, new RegExp(`Usage: acp ${name}`));
+  for (const name of ['trace', 'replay']) {
+    const { code, stdout, stderr } = await acp([name, '--help']);
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(stdout, new RegExp(`^Usage: acp ${name}`));
+    for (const line of stdout.split('\n')) assert.ok(line.length <= 120, line);
+  }
 });
 
 test('a failed launch or turn is told', async (t) => {

@@ -280,8 +280,10 @@ async fn each_update_is_on_record_with_what_the_host_hears_of_it() {
         prompt(&client, "s1", &listener).await.unwrap();
         stage.end(client).await;
         let normal = transcript.normal(&stage);
-        let mut record: String =
-            normal.lines().filter(|line| line.contains("\"session/update\"")).map(|line| format!("{line}\n")).collect();
+        let mut record = String::new();
+        for line in normal.lines().filter(|line| line.contains("\"session/update\"")) {
+            record.extend([line, "\n"]);
+        }
         for (kind, text) in listener.heard() {
             let heard = serde_json::from_str(&text).unwrap_or(Value::String(text));
             let _ = writeln!(record, "{}", json!({"from": "host", "heard": format!("{kind:?}"), "message": heard}));
