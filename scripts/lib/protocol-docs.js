@@ -3,7 +3,7 @@
 /**
  * `docs/protocol.md`, from the registry, the rules and the tests.
  *
- * @typedef {{ name: string, needs: string, unstable?: boolean, request?: boolean }} Row
+ * @typedef {{ name: string, needs: string, unstable?: boolean, switched?: boolean, request?: boolean }} Row
  * @typedef {object} Facts
  * @property {Record<string, any>} registry `schema/registry.json`.
  * @property {string} version Of the schema crate.
@@ -83,7 +83,10 @@ function tableText(table, facts, known, problems) {
   if (places && tests) {
     text += `Implemented in ${codes(places)}; shown by ${codes(tests)}.\n\n`;
     text += line(needs === '' ? ['name'] : ['name', needs]) + line(needs === '' ? ['---'] : ['---', '---']);
-    for (const row of rows) text += line(needs === '' ? [code(row.name)] : [code(row.name), needOf(row)]);
+    for (const row of rows) {
+      const name = `${code(row.name)}${row.switched ? ' (switch)' : ''}`;
+      text += line(needs === '' ? [name] : [name, needOf(row)]);
+    }
     return `${text}\n`;
   }
   text += line(['name', 'kind', needs, 'implemented', 'rules', 'golden']) + line(['---', '---', '---', '---', '---', '---']);
@@ -106,10 +109,11 @@ function needOf({ needs }) {
 }
 
 /** @param {string} key @param {Row} row */
-function kindOf(key, { name, request, unstable }) {
+function kindOf(key, { name, request, unstable, switched }) {
   const notification = key === 'agentMethods' ? name === 'session/cancel' : request === false;
   const kinds = key === 'updates' ? [] : [notification ? 'notification' : 'request'];
   if (unstable) kinds.push('unstable');
+  if (switched) kinds.push('switch');
   return kinds.join(', ') || 'stable';
 }
 

@@ -18,13 +18,21 @@ const TABLES = [
     key: 'agentMethods',
     title: 'Methods that this client calls',
     needs: 'the agent advertises',
-    about: 'A call that the agent did not advertise is refused here: `unsupported_capability`, and nothing is sent.',
+    about: 'A call that the agent did not advertise is refused here: `unsupported_capability`, and nothing is sent. *Switch*: only with `unstable: true`.',
   },
   {
     key: 'clientMethods',
     title: 'Methods that this client handles',
     needs: 'this client advertises',
     about: 'Anything else is answered −32601, or ignored where it is a notification. Methods that start with `_` are the host\'s.',
+  },
+  {
+    key: 'parts',
+    title: 'Parts of calls with a gate of their own',
+    needs: 'the agent advertises',
+    about: 'Refused like a method that is not advertised. *Switch*: only with `unstable: true`.',
+    places: ['crates/acp-runtime/src/client/requests.rs', 'lib/client/client.js'],
+    tests: ['c25_more_directories_only_with_the_marker_and_the_whole_list_each_time', 'c26_mcp_servers_over_http_only_where_they_are_advertised', 'c29_a_system_prompt_is_text_and_goes_to_agents_that_take_one', 'c08_c32_what_cannot_be_sent_is_refused_here', 'c30_options_of_a_saved_session_need_a_way_to_reopen_it'],
   },
   {
     key: 'updates',
@@ -53,8 +61,8 @@ const TABLES = [
     title: 'Authentication methods',
     needs: 'this client advertises',
     about: 'A method of a type that is not known is shown and never called.',
-    places: ['crates/acp-runtime/src/client/handshake.rs', 'lib/client/client.js'],
-    tests: ['w16_c19_an_agent_that_wants_a_login_says_how_and_works_after_it', 'c16_a_terminal_method_is_not_called', 'c17_signing_in_on_a_terminal_is_offered_only_by_a_host_that_has_one'],
+    places: ['crates/acp-runtime/src/client/handshake.rs', 'lib/client/client.js', 'lib/client/login.js'],
+    tests: ['w16_c19_an_agent_that_wants_a_login_says_how_and_works_after_it', 'c16_a_terminal_method_is_not_called', 'c17_signing_in_on_a_terminal_is_offered_only_by_a_host_that_has_one', 'c18_the_command_is_the_launch_with_what_the_method_adds'],
   },
   {
     key: 'toolKinds',
@@ -109,8 +117,8 @@ const TABLES = [
     title: 'Modes of elicitations',
     needs: 'this client advertises',
     about: 'Offered only when the host answers them.',
-    places: ['crates/acp-runtime/src/connection/inbound.rs', 'lib/native/questions.js'],
-    tests: ['elicitations_are_on_record', 'c60_the_end_of_an_elicitation_that_nobody_knows_is_nothing'],
+    places: ['crates/acp-runtime/src/connection/inbound.rs', 'crates/acp-runtime/src/services/elicitation/mod.rs', 'lib/client/elicitation.js'],
+    tests: ['elicitations_are_on_record', 'c59_each_mode_is_open_only_where_it_was_advertised', 'c60_the_end_of_an_elicitation_that_nobody_knows_is_nothing'],
   },
 ];
 
@@ -120,6 +128,7 @@ const RULES_OF = {
   authenticate: [16, 19],
   logout: [15, 19],
   'auth/status': [20],
+  'auth/status_update': [20],
   'session/new': [24, 25, 26, 29, 30, 31],
   'session/load': [21, 22, 24],
   'session/resume': [21, 23, 24],

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Gate, INBOUND, OUTBOUND, Offer};
+use super::{Gate, INBOUND, OUTBOUND, Offer, features};
 
 /// A value that the protocol knows: a tag, a kind, a reason.
 #[derive(Clone, Copy, Debug)]
@@ -123,22 +123,29 @@ pub const KINDS: &[(&str, &[Known])] = &[
 ];
 
 /// Methods of the protocol's schema that this client neither calls nor handles, with the reason.
-pub const LEFT_OUT: &[(&str, &str)] = &[
-    ("mcp/message", "needs a client that serves MCP servers over the connection"),
-    ("auth/status_update", "comes with the switch for the unstable part"),
-];
+pub const LEFT_OUT: &[(&str, &str)] = &[("mcp/message", "needs a client that serves MCP servers over the connection")];
 
 /// Everything as data.
 pub fn registry() -> Value {
     let outbound: Vec<_> = OUTBOUND
         .iter()
-        .map(|method| json!({ "name": method.name, "needs": needs(method.gate), "unstable": method.unstable }))
+        .map(|method| {
+            let (unstable, switched) = (method.unstable, method.switched);
+            json!({ "name": method.name, "needs": needs(method.gate), "unstable": unstable, "switched": switched })
+        })
         .collect();
     let inbound: Vec<_> = INBOUND
         .iter()
-        .map(|method| json!({ "name": method.name, "needs": offered(method.offer), "request": method.request }))
+        .map(|method| {
+            let (request, switched) = (method.request, method.offer == Offer::Unstable);
+            json!({ "name": method.name, "needs": offered(method.offer), "request": request, "unstable": switched, "switched": switched })
+        })
         .collect();
-    let mut all = json!({ "agentMethods": outbound, "clientMethods": inbound });
+    let parts: Vec<_> = features::ALL
+        .iter()
+        .map(|part| json!({ "name": part.name, "needs": needs(part.gate), "switched": part.switched }))
+        .collect();
+    let mut all = json!({ "agentMethods": outbound, "clientMethods": inbound, "parts": parts });
     for (name, entries) in KINDS {
         let entries: Vec<_> = entries
             .iter()
@@ -160,7 +167,7 @@ fn needs(gate: Gate) -> String {
 
 fn offered(offer: Offer) -> &'static str {
     match offer {
-        Offer::Baseline => "",
+        Offer::Baseline | Offer::Unstable => "",
         Offer::ReadTextFile => "fs.readTextFile",
         Offer::WriteTextFile => "fs.writeTextFile",
         Offer::Terminal => "terminal",

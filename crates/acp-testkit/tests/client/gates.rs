@@ -75,8 +75,10 @@ async fn check(said: &[(&str, Option<Value>)]) {
         }
     }
     let stage = Stage::new();
-    let client =
-        Client::launch(stage.options(&script.expect("_test/end")), std::sync::Arc::new(DenyAll)).await.unwrap();
+    let mut options = stage.options(&script.expect("_test/end"));
+    // What stays closed without the switch for the unstable part is shown where the switch is.
+    options.offers.unstable = true;
+    let client = Client::launch(options, std::sync::Arc::new(DenyAll)).await.unwrap();
     for (method, gate, pointer) in gated() {
         let options = CallOptions::plain(Phase::Session).timeout(Some(PATIENCE));
         let params = to_raw_value(&json!({"sessionId": "s1"})).unwrap();

@@ -97,6 +97,7 @@ fn everything(options: &mut LaunchOptions) {
         elicitation_url: true,
         auth_terminal: true,
         rich_updates: true,
+        unstable: true,
     };
     let fs = FsPolicy { read: true, write: true, ..FsPolicy::default() };
     let env = vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())];
@@ -253,6 +254,14 @@ async fn elicitations_are_on_record() {
     let url = json!({"mode": "url", "message": "Sign in", "elicitationId": "e1", "url": "https://example.org/in"});
     let script = ask(script, "elicitation/create", url, json!({"action": "accept"}));
     asked("elicitation", script.notify("elicitation/complete", json!({"elicitationId": "e1"})), &stage).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_of_the_authentication_is_on_record() {
+    let stage = Stage::new();
+    let accounts = json!([{"label": "work", "active": true}]);
+    let script = Script::new().notify("auth/status_update", json!({"state": "authenticated", "accounts": accounts}));
+    asked("auth/status_update", script, &stage).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
