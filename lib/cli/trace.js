@@ -22,9 +22,9 @@ const options = /** @type {const} */ ({
 
 const help = `Usage: acp trace [options] ["prompt" …] [-- program argument …]
 
-Records a conversation with an agent: every message in both directions, with its time, as JSON lines. Secrets in them are
-masked, the conversation is not. Each prompt is a turn of one session; without any, each line of standard input is one.
-acp replay plays the recording again.
+Records a conversation with an agent: every message in both directions, with its time, as JSON lines. Secrets in them
+are masked, the conversation is not. Each prompt is a turn of one session; without any, each line of standard input is
+one. acp replay plays the recording again.
 
   -o, --out <file>          where it goes, for its owner alone (default: standard output)
 
