@@ -6,7 +6,7 @@ const assert = require('node:assert/strict');
 const { test } = require('node:test');
 
 const { activeProcessCount } = require('../..');
-const { ends, played, prompted, says, transcript } = require('./support');
+const { ends, played, prompted, says, transcript, update } = require('./support');
 
 const jsonrpc = '2.0';
 const options = [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }];
@@ -56,14 +56,22 @@ test('a turn without an end in the transcript has none in the replay', async (t)
 });
 
 test('what a turn gives is compared', () => {
+  const same = (/** @type {string} */ text) => text;
   const { expectedTurns, newTurn, turnDifference } = require('../../lib/replay/expected');
   const { parseTranscript } = require('../../lib/replay');
   const [recorded] = expectedTurns(parseTranscript(transcript([...prompted(), says('a'), says('b'), ends()])).entries);
   assert.deepEqual([recorded.text, recorded.events, recorded.line], ['ab', { agent_message_chunk: 2 }, 9]);
-  assert.equal(turnDifference(recorded, { ...recorded }), undefined);
-  assert.match(turnDifference(recorded, { ...recorded, text: 'a' }) ?? '', /another text: "ab" was recorded, "a" came of it/);
-  assert.match(turnDifference(recorded, { ...recorded, stopReason: 'refusal' }) ?? '', /another stopReason/);
-  assert.match(turnDifference(recorded, { ...newTurn('s1', 0), text: 'ab', stopReason: 'end_turn' }) ?? '', /another events/);
+  assert.equal(turnDifference(recorded, { ...recorded }, same), undefined);
+  assert.match(turnDifference(recorded, { ...recorded, text: 'a' }, same) ?? '', /another text: "ab" was recorded, "a" came of it/);
+  assert.match(turnDifference(recorded, { ...recorded, stopReason: 'refusal' }, same) ?? '', /another stopReason/);
+  assert.match(turnDifference(recorded, { ...newTurn('s1', 0), text: 'ab', stopReason: 'end_turn' }, same) ?? '', /another events/);
   const cancelled = { ...recorded, stopReason: undefined, error: -32800 };
-  assert.equal(turnDifference(cancelled, { ...recorded, stopReason: 'cancelled' }), undefined);
+  assert.equal(turnDifference(cancelled, { ...recorded, stopReason: 'cancelled' }, same), undefined);
+});
+
+test('what the runtime cleans is no difference', async (t) => {
+  const coloured = '\u001b[31mred\u001b[0m';
+  const call = { sessionUpdate: 'tool_call', toolCallId: 't', title: coloured, kind: 'read', status: 'completed' };
+  const outcome = await played(t, transcript([...prompted(), says(coloured), update(call), ends()]));
+  assert.deepEqual([outcome.ok, outcome.divergence, outcome.turns[0].text], [true, undefined, 'red']);
 });

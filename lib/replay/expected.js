@@ -80,13 +80,15 @@ function expectedTurns(entries) {
 }
 
 /**
- * How a turn differs from the recorded one.
+ * How a turn differs from the recorded one. What an agent writes for a terminal is no difference: the runtime cleans it.
  *
- * @param {Turn} recorded
- * @param {Turn} live
+ * @param {Turn} recordedAsSent
+ * @param {Turn} liveAsShown
+ * @param {(text: string) => string} clean Takes control sequences out.
  * @returns {string | undefined}
  */
-function turnDifference(recorded, live) {
+function turnDifference(recordedAsSent, liveAsShown, clean) {
+  const [recorded, live] = [cleaned(recordedAsSent, clean), cleaned(liveAsShown, clean)];
   // An end that was not recorded, or an error after a cancel, which the runtime reports as cancelled (rule C48).
   const ended = recorded.stopReason !== undefined;
   for (const name of /** @type {const} */ (['text', 'stopReason', 'events', 'toolCalls'])) {
@@ -96,6 +98,15 @@ function turnDifference(recorded, live) {
     }
   }
   return undefined;
+}
+
+/** @param {Turn} turn @param {(text: string) => string} clean @returns {Turn} */
+function cleaned(turn, clean) {
+  const toolCalls = Object.entries(turn.toolCalls).map(([id, call]) => {
+    const words = Object.entries(call).map(([name, text]) => [name, clean(text)]);
+    return [clean(id), Object.fromEntries(words)];
+  });
+  return { ...turn, text: clean(turn.text), toolCalls: Object.fromEntries(toolCalls) };
 }
 
 /**

@@ -32,7 +32,7 @@ const PATIENCE_MS = 10_000;
 const agentFile = path.join(__dirname, 'agent.js');
 
 /**
- * @param {Pick<typeof import('../../index.js'), 'AcpClient'>} api
+ * @param {Pick<typeof import('../../index.js'), 'AcpClient' | 'stripControlSequences'>} api
  * @param {object} options
  * @param {string} options.file The transcript.
  * @param {string} options.text Its content.
@@ -62,7 +62,7 @@ async function replay(api, { file, text, cwd, env, signal, patienceMs = PATIENCE
   };
   const { turns, diagnostics, divergence, error } = await driver.run(launch, signal);
   const unexpected = unexpectedDiagnostics(diagnostics, expectedDiagnostics(transcript));
-  const first = divergence ?? firstTurnDifference(expectedTurns(entries), turns) ?? launchDifference(entries, error);
+  const first = divergence ?? firstTurnDifference(expectedTurns(entries), turns, api.stripControlSequences) ?? launchDifference(entries, error);
   const messages = {
     in: entries.filter(({ dir }) => dir === 'in').length,
     out: entries.filter(({ dir }) => dir === 'out').length,
@@ -71,10 +71,10 @@ async function replay(api, { file, text, cwd, env, signal, patienceMs = PATIENCE
   return { ok: first === undefined, agent, version, messages, turns, diagnostics, unexpected, divergence: first, error };
 }
 
-/** @param {Turn[]} recorded @param {Turn[]} live */
-function firstTurnDifference(recorded, live) {
+/** @param {Turn[]} recorded @param {Turn[]} live @param {(text: string) => string} clean */
+function firstTurnDifference(recorded, live, clean) {
   for (const [index, turn] of recorded.entries()) {
-    const problem = live[index] === undefined ? 'the turn did not start' : turnDifference(turn, live[index]);
+    const problem = live[index] === undefined ? 'the turn did not start' : turnDifference(turn, live[index], clean);
     if (problem !== undefined) return { line: turn.line, problem };
   }
   return undefined;
