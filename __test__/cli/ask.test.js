@@ -98,15 +98,19 @@ test('passes its time limit on', async () => {
   assert.equal(long.seen.launch.initializeTimeoutMs, 30_000);
 });
 
-test('--trace writes every line of the wire, for its owner alone', async (t) => {
+test('--trace writes a transcript, for its owner alone', async (t) => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'acp-trace-'));
   t.after(() => fs.rmSync(folder, { recursive: true }));
   const file = path.join(folder, 'wire.jsonl');
-  const frames = [{ direction: 'send', line: '{}' }, { direction: 'receive', line: 'x', noise: true }];
+  const frames = [
+    { time: 5, direction: 'to_agent', frame: '{"id":1}', truncated: false },
+    { time: 7, direction: 'from_agent', frame: 'x', truncated: false },
+  ];
   const during = (/** @type {any} */ seen) => frames.forEach((frame) => seen.launch.onWire(frame));
   assert.equal((await acp(['ask', '--trace', file, 'hi'], { api: fakeApi({ during }) })).code, 0);
-  const lines = fs.readFileSync(file, 'utf8').trimEnd().split('\n');
-  assert.deepEqual(lines.map((line) => JSON.parse(line)), frames);
+  const [header, ...lines] = fs.readFileSync(file, 'utf8').trimEnd().split('\n').map((line) => JSON.parse(line));
+  assert.deepEqual(header, { transcript: 1, agent: path.basename(process.execPath), version: '' });
+  assert.deepEqual(lines, [{ t: 0, dir: 'out', frame: { id: 1 } }, { t: 2, dir: 'in', text: 'x' }]);
   if (process.platform !== 'win32') assert.equal(fs.statSync(file).mode & 0o777, 0o600);
   const { code, seen } = await acp(['ask', '--trace', path.join(folder, 'none', 'x'), 'hi']);
   assert.equal(code, 2);

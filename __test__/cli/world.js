@@ -66,6 +66,7 @@ function fakeApi(script = {}) {
     },
     extractJsonObjects: (/** @type {string} */ answer) =>
       answer.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : [])),
+    stripControlSequences: (/** @type {string} */ text) => text,
     async probeAcpReadiness(/** @type {any} */ options) {
       seen.probe = options;
       return script.status;

@@ -48,7 +48,7 @@ test('the capability is told only when it was asked for, and a logout only to wh
   }
 });
 
-test('the command is the launch with what the method adds', async () => {
+test('c18_the_command_is_the_launch_with_what_the_method_adds', async () => {
   const client = await offering([TERMINAL, PLAIN, { ...TERMINAL, id: 'bare', args: undefined, env: undefined }], [], { env: { A: '1', MODE: 'x' } });
   const login = client.loginCommand('tty');
   assert.deepEqual(login.args.slice(-2), ['login', '--now']);
@@ -123,7 +123,7 @@ async function login(t, methods, args = []) {
   return { code, stdout, stderr, folder, ran: read(state), log: read(`${state}.log`) };
 }
 
-test('acp login runs the program itself in the terminal, then checks that it worked', async (t) => {
+test('c18_acp_login_runs_the_program_itself_in_the_terminal_then_checks_that_it_worked', async (t) => {
   const { code, stdout, stderr, ran, log, folder } = await login(t, [TERMINAL]);
   assert.deepEqual([code, stdout], [0, 'signed in\n'], stderr);
   const { args, env, cwd } = JSON.parse(ran);

@@ -115,7 +115,7 @@ test('an answer of another shape is a typed failure', async () => {
   }
 });
 
-test('options of a saved session need a way to reopen it', async () => {
+test('c30_options_of_a_saved_session_need_a_way_to_reopen_it', async () => {
   const client = await scripted([initialize(ALL), ...DONE], { unstable: true });
   await assert.rejects(client.sessionOptions({ sessionId: 's' }), { code: 'unsupported_capability' });
   await client.request('_test/done');
@@ -140,7 +140,7 @@ test("a provider's headers are shown nowhere", async () => {
   assert.ok(!frames.join('').includes(secret));
 });
 
-test('a change of the state of authentication is told only with the switch; unknown states are unknown', async () => {
+test('c20_a_change_of_the_state_of_authentication_is_told_only_with_the_switch_and_unknown_states_are_unknown', async () => {
   const steps = [
     initialize(ALL),
     { do: 'notify', method: 'auth/status_update', params: { state: 'foo', accounts: null } },

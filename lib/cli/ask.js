@@ -1,7 +1,6 @@
 'use strict';
 
 const { once } = require('node:events');
-const fs = require('node:fs');
 const { text: readAll } = require('node:stream/consumers');
 
 const { agentFrom, agentHelp, agentOptions, parse, timeoutFrom } = require('./agent-options');
@@ -9,6 +8,7 @@ const { showEvent } = require('./events');
 const { exitCodeFor, exitCodes, UsageError } = require('./exit-codes');
 const { Interrupt } = require('./interrupt');
 const { Terminal } = require('./terminal');
+const { openTrace } = require('./trace-file');
 
 const options = /** @type {const} */ ({
   ...agentOptions,
@@ -37,7 +37,7 @@ The turn:
 The output:
   --json                    one JSON document instead of the streamed answer
   --recover-json            only the last JSON value of the answer; fails when there is none
-  --trace <file>            every line of the wire, as JSON lines; secrets are masked, the conversation is not
+  --trace <file>            a transcript that acp replay plays; secrets are masked, the conversation is not
   -v, --verbose             tool calls, plans and thoughts on standard error, which a terminal gets anyway
 
 Exit codes: 0 answered, 1 failed, 2 wrong usage, 124 no handshake in time, 127 program not found, 130 interrupted`;
@@ -79,27 +79,6 @@ function failureText(error) {
   if (error?.exit) lines.push(`the agent ended with ${error.exit.signal ?? `exit code ${error.exit.exitCode}`}`);
   if (error?.stderrTail?.trim()) lines.push('the last it wrote on standard error:', error.stderrTail.trimEnd());
   return lines.join('\n');
-}
-
-/**
- * Where the lines of the wire go. The file is for its owner alone: it has the whole conversation in it.
- *
- * @param {string | undefined} file
- */
-function openTrace(file) {
-  if (file === undefined) return { options: {}, close() {} };
-  /** @type {number} */
-  let handle;
-  try {
-    handle = fs.openSync(file, 'w', 0o600);
-  } catch (error) {
-    throw new UsageError(`--trace: ${error instanceof Error ? error.message : error}`);
-  }
-  /** @param {object} frame */
-  const onWire = (frame) => {
-    fs.writeSync(handle, `${JSON.stringify(frame)}\n`);
-  };
-  return { options: { onWire }, close: () => fs.closeSync(handle) };
 }
 
 /**
@@ -165,7 +144,7 @@ async function ask(world, args) {
   if (prompt.trim() === '') throw new UsageError('The prompt is empty.');
 
   const terminal = new Terminal(world, { remarks: !values.json && (values.verbose || world.stderr.isTTY === true) });
-  const trace = openTrace(values.trace);
+  const trace = openTrace('--trace', values.trace, launch.command);
   const interrupt = new Interrupt(world);
   try {
     const options = { ...launch, ...trace.options };

@@ -5,12 +5,16 @@ const { ask, failureText } = require('./ask');
 const { exitCodes, UsageError } = require('./exit-codes');
 const { login } = require('./login');
 const { probe } = require('./probe');
+const { replay } = require('./replay');
+const { trace } = require('./trace');
 
 const help = `Usage: acp <command> [options]
 
   acp ask "prompt"    asks an agent once and streams its answer
   acp probe           says whether an agent is ready
   acp login           signs in to an agent
+  acp trace           records a conversation with an agent
+  acp replay <file>   plays a recording against this package and compares
   acp agent           is the built-in demo agent, on standard input and output
 
   acp <command> --help tells more. acp --version tells the version.`;
@@ -20,6 +24,8 @@ const commands = {
   ask,
   probe,
   login,
+  replay,
+  trace,
   async agent() {
     require('../default-agent/main.js');
     return exitCodes.ok;

@@ -4,6 +4,8 @@
 //! and `docs/protocol.md` iterate it. Nothing is advertised that is not handled; nothing is called that the agent did not
 //! advertise (rules C13–C15, C21).
 
+pub mod registry;
+
 use serde_json::{Value, json};
 
 use crate::error::{Error, ErrorCode, Result};

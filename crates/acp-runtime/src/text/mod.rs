@@ -5,5 +5,6 @@ pub mod json;
 pub mod jsonstr;
 pub mod notice;
 pub mod redact;
+pub mod redact_json;
 pub mod sanitize;
 pub mod utf16;

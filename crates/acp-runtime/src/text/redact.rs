@@ -2,7 +2,8 @@
 //!
 //! Two layers. A [`Redactor`] masks exactly the values that the host names, in the spellings they take in logs.
 //! [`redact_secrets`] masks what looks like a secret. It would rather mask too much: a 40-digit commit id or a long path
-//! without dots and dashes is masked too. Its rules: `docs/decisions/redaction.md`.
+//! without dots and dashes is masked too. Its rules: `docs/decisions/redaction.md`. Both treat a text that is a JSON document
+//! as one ([`redact_json`](super::redact_json)): it stays valid.
 //!
 //! Sanitise first: a control sequence inside a secret hides it from both layers.
 
@@ -11,6 +12,9 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 use regex::{Captures, Regex, Replacer};
+use serde_json::Value;
+
+use super::redact_json::redact_json;
 
 /// What a secret is replaced by.
 pub const REDACTED: &str = "[REDACTED]";
@@ -46,19 +50,19 @@ impl std::fmt::Debug for Known {
 
 impl Redactor {
     /// A redactor for these values and their JSON-escaped and URL-encoded spellings. Values shorter than
-    /// [`SECRET_MIN_BYTES`] are ignored.
+    /// [`SECRET_MIN_BYTES`] are ignored. A secret that is a JSON document (a service account) is also known by its longer
+    /// strings, since whoever parses it writes it differently.
     pub fn new<S: AsRef<str>>(secrets: impl IntoIterator<Item = S>) -> Self {
         let mut spellings: Vec<String> = Vec::new();
         for secret in secrets {
             let secret = secret.as_ref().trim();
             if secret.len() >= SECRET_MIN_BYTES {
-                spellings.extend([
-                    secret.to_owned(),
-                    json_escaped(secret),
-                    percent_encoded(secret, b"0123456789ABCDEF"),
-                    percent_encoded(secret, b"0123456789abcdef"),
-                    percent_encoded(secret, b"0123456789ABCDEF").replace("%20", "+"),
-                ]);
+                spell(secret, &mut spellings);
+            }
+            if secret.starts_with(['{', '['])
+                && let Ok(document) = serde_json::from_str(secret)
+            {
+                spell_parts(&document, &mut spellings);
             }
         }
         spellings.sort_unstable();
@@ -71,9 +75,12 @@ impl Redactor {
 
     /// `text` with every known value and everything that looks like a secret masked. Borrows when there is nothing.
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if let Some(shown) = redact_json(text, &|part| self.redact(part).into_owned()) {
+            return if shown == text { Cow::Borrowed(text) } else { Cow::Owned(shown) };
+        }
         match self.redact_known(text) {
-            Cow::Borrowed(text) => redact_secrets(text),
-            Cow::Owned(text) => Cow::Owned(redact_secrets(&text).into_owned()),
+            Cow::Borrowed(text) => redact_patterns(text),
+            Cow::Owned(text) => Cow::Owned(redact_patterns(&text).into_owned()),
         }
     }
 
@@ -113,6 +120,28 @@ impl Redactor {
     }
 }
 
+/// The shortest string inside a JSON secret that counts as one itself, in bytes.
+const PART_MIN_BYTES: usize = 8;
+
+fn spell(secret: &str, spellings: &mut Vec<String>) {
+    spellings.extend([
+        secret.to_owned(),
+        json_escaped(secret),
+        percent_encoded(secret, b"0123456789ABCDEF"),
+        percent_encoded(secret, b"0123456789abcdef"),
+        percent_encoded(secret, b"0123456789ABCDEF").replace("%20", "+"),
+    ]);
+}
+
+fn spell_parts(document: &Value, spellings: &mut Vec<String>) {
+    match document {
+        Value::String(part) if part.trim().len() >= PART_MIN_BYTES => spell(part.trim(), spellings),
+        Value::Array(items) => items.iter().for_each(|item| spell_parts(item, spellings)),
+        Value::Object(members) => members.values().for_each(|member| spell_parts(member, spellings)),
+        _ => {}
+    }
+}
+
 /// The inside of the JSON string for `secret`.
 fn json_escaped(secret: &str) -> String {
     let quoted = serde_json::to_string(secret).unwrap_or_default();
@@ -148,6 +177,9 @@ struct Rules {
     prefixed: Regex,
     base64: Regex,
     hex: Regex,
+    secret_name: Regex,
+    authorization_name: Regex,
+    scheme: Regex,
 }
 
 impl Rules {
@@ -175,6 +207,9 @@ impl Rules {
             )?,
             base64: Regex::new(r"(?-u:\b)[A-Za-z0-9+/]{40,}={0,2}(?-u:\b)")?,
             hex: Regex::new(r"(?-u:\b)[0-9a-fA-F]{32,}(?-u:\b)")?,
+            secret_name: Regex::new(&format!(r"(?xi)(?: {SECRET_NAME} | (?-u:\b)(?:set-)?cookie ) \s* $"))?,
+            authorization_name: Regex::new(r"(?i)authorization\s*$")?,
+            scheme: Regex::new(r"(?i)^\s*(?:bearer|basic|digest|token|negotiate|apikey)\s+")?,
         })
     }
 
@@ -210,15 +245,49 @@ fn mask_assignment(found: &Captures<'_>) -> String {
     }
 }
 
+/// What a member's name says of its value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SecretName {
+    /// Nothing.
+    #[default]
+    No,
+    /// It is a secret.
+    Value,
+    /// It is a secret after an authorization scheme.
+    Authorization,
+}
+
+/// Whether a member, header or variable of this name holds a secret.
+pub(super) fn secret_name(name: &str) -> SecretName {
+    match rules() {
+        Some(rules) if rules.authorization_name.is_match(name) => SecretName::Authorization,
+        Some(rules) if !rules.secret_name.is_match(name) => SecretName::No,
+        _ => SecretName::Value,
+    }
+}
+
+/// The scheme that credentials start with, with the space after it; may be empty.
+pub(super) fn authorization_scheme(credentials: &str) -> &str {
+    rules().and_then(|rules| rules.scheme.find(credentials)).map_or("", |scheme| scheme.as_str())
+}
+
+fn rules() -> Option<&'static Rules> {
+    static RULES: LazyLock<Option<Rules>> = LazyLock::new(|| Rules::compile().ok());
+    RULES.as_ref()
+}
+
 /// Masks what looks like a secret: credentials in headers and addresses, assignments to secret names, tokens with known
 /// prefixes, long base64 and hexadecimal runs. Borrows when there is nothing. Linear in the length of the text.
 pub fn redact_secrets(text: &str) -> Cow<'_, str> {
-    static RULES: LazyLock<Option<Rules>> = LazyLock::new(|| Rules::compile().ok());
-    match &*RULES {
-        Some(rules) => rules.apply(text),
-        // Cannot happen (a test compiles the rules); if it did, nothing may leak.
-        None => Cow::Borrowed(REDACTED),
+    if let Some(shown) = redact_json(text, &|part| redact_secrets(part).into_owned()) {
+        return if shown == text { Cow::Borrowed(text) } else { Cow::Owned(shown) };
     }
+    redact_patterns(text)
+}
+
+fn redact_patterns(text: &str) -> Cow<'_, str> {
+    // The rules always compile (a test does it); if they did not, nothing may leak.
+    rules().map_or(Cow::Borrowed(REDACTED), |rules| rules.apply(text))
 }
 
 #[cfg(test)]

@@ -1,45 +1,16 @@
-//! Redaction of JSON that somebody else wrote: an escape (`\u0073`, `\/`) must not hide a secret.
+//! Redaction of JSON that somebody else wrote: an escape (`\u0073`, `\/`) must not hide a secret, and JSON stays JSON.
 
-use serde_json::Value;
+use crate::text::redact_json::redact_json;
 
-/// `json` with secrets masked, in its strings as they read and in its text. May no longer be JSON afterwards.
+/// `json` with secrets masked, in its strings as they read. Valid JSON stays valid; anything else is masked as text.
 pub(crate) fn redact_json_text(json: &str, redact: &dyn Fn(&str) -> String) -> String {
-    if !json.contains('\\') {
-        return redact(json);
-    }
-    if let Ok(mut value) = serde_json::from_str::<Value>(json)
-        && mask(&mut value, redact)
-    {
-        return redact(&value.to_string());
-    }
-    redact(json)
-}
-
-/// Masks every string of a value. Returns whether something was masked.
-fn mask(value: &mut Value, redact: &dyn Fn(&str) -> String) -> bool {
-    match value {
-        Value::String(text) => {
-            let masked = redact(text);
-            let changed = masked != *text;
-            *text = masked;
-            changed
-        }
-        Value::Array(items) => items.iter_mut().map(|item| mask(item, redact)).fold(false, std::ops::BitOr::bitor),
-        Value::Object(members) => {
-            let mut changed =
-                members.values_mut().map(|member| mask(member, redact)).fold(false, std::ops::BitOr::bitor);
-            if members.keys().any(|key| redact(key) != *key) {
-                *members = std::mem::take(members).into_iter().map(|(key, member)| (redact(&key), member)).collect();
-                changed = true;
-            }
-            changed
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
+    redact_json(json, redact).unwrap_or_else(|| redact(json))
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
 
     #[test]

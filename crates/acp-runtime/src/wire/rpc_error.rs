@@ -37,7 +37,7 @@ pub fn read(raw: &RawValue, method: &str, auth_methods: Option<&Value>, redact: 
     let message = wire.message.and_then(|m| serde_json::from_str::<String>(m.get()).ok()).unwrap_or_default();
     let message = clean(if message.is_empty() { "the agent gave no message" } else { &message }, MAX_MESSAGE_UNITS);
     let data = wire.data.filter(|d| d.get() != "null");
-    // Redaction works on the JSON text; where it broke the JSON, the text is kept as a string.
+    // Redaction keeps JSON valid; were it not, the text would be kept as a string.
     let kept = data.filter(|d| d.get().len() <= MAX_DATA_BYTES).and_then(|d| {
         let redacted = super::redacted::redact_json_text(d.get(), redact);
         RawValue::from_string(redacted.clone()).or_else(|_| super::encode::raw(&redacted).map_err(|_| ())).ok()

@@ -16,7 +16,7 @@ fn params(place: &Place, path: &str, more: serde_json::Value) -> String {
 }
 
 #[test]
-fn reads_and_writes_go_through() {
+fn c54_c55_reads_and_writes_go_through() {
     let place = Place::new();
     let fs = service(&place);
     let write = fs.prepare_write(&params(&place, "n.txt", json!({ "content": "1\n2\n3\n4" }))).unwrap();

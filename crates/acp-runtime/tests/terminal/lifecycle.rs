@@ -17,7 +17,7 @@ fn killed() -> ExitStatus {
 }
 
 #[tokio::test]
-async fn create_returns_before_the_end_and_calls_do_not_block_each_other() {
+async fn c56_create_returns_before_the_end_and_calls_do_not_block_each_other() {
     let terminals = terminals();
     let id = terminals.create("s", sh("echo ready; sleep 300"), None).unwrap();
     let waiting: Vec<_> = (0..3)
@@ -46,7 +46,7 @@ async fn the_exit_code_and_the_whole_output_are_there_when_the_wait_ends() {
 }
 
 #[tokio::test]
-async fn a_killed_terminal_stays_and_a_released_one_does_not() {
+async fn c58_a_killed_terminal_stays_and_a_released_one_does_not() {
     let terminals = terminals();
     let id = terminals.create("s", sh("echo text; sleep 300"), None).unwrap();
     output_until(&terminals, &id, |text| !text.is_empty()).await;

@@ -15,7 +15,7 @@ async fn run(line: &str, limit: Option<u64>) -> TerminalOutput {
 const FLOOD: &str = "i=0; while [ $i -lt 1000 ]; do printf '%1000s' '' ; i=$((i+1)); done | sed 's/ /€/g'";
 
 #[tokio::test]
-async fn the_newest_output_within_the_limit_is_kept() {
+async fn c57_the_newest_output_within_the_limit_is_kept() {
     let output = run(FLOOD, Some(1000)).await;
     assert_eq!((output.output, output.truncated), ("€".repeat(333), true));
     let output = run(FLOOD, Some(1 << 53)).await;

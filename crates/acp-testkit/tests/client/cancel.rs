@@ -31,7 +31,7 @@ async fn s06_c43_c45_an_open_question_is_answered_and_late_text_is_taken() {
 
 /// C43: all questions of that session, none of another; the host's late answers change nothing.
 #[tokio::test(flavor = "multi_thread")]
-async fn c43_exactly_the_questions_of_the_session_are_answered() {
+async fn c43_c46_exactly_the_questions_of_the_session_are_answered() {
     let ask = |session: &str, id: &str| {
         let options = json!([{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]);
         json!({"sessionId": session, "toolCall": {"toolCallId": id}, "options": options})
@@ -108,7 +108,7 @@ async fn s04_an_ignored_cancel_is_forced_and_the_session_waits_for_what_it_is_ow
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn s04_a_slow_cancel_and_an_early_one_are_waited_for() {
+async fn s04_c47_a_slow_cancel_and_an_early_one_are_waited_for() {
     let stage = Stage::new();
     let script = Script::new()
         .record(&stage.file("heard"))

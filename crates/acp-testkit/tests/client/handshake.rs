@@ -128,7 +128,7 @@ async fn a_missing_binary_and_a_bad_directory_are_told_apart() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn w16_an_agent_that_wants_a_login_says_how_and_works_after_it() {
+async fn w16_c19_an_agent_that_wants_a_login_says_how_and_works_after_it() {
     let stage = Stage::new();
     let client = stage.launch(&case("w16_auth_required")).await;
     let listener = Listener::new();
@@ -164,7 +164,7 @@ async fn w16_the_same_code_for_something_else_is_an_agent_error() {
 
 /// C16: a method for a person at a terminal is never called.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_terminal_method_is_not_called() {
+async fn c16_a_terminal_method_is_not_called() {
     let stage = Stage::new();
     let methods = json!([{"id": "tui", "name": "TUI", "type": "terminal"}]);
     let script = Script::new().record(&stage.file("heard")).initialize_with(json!({"authMethods": methods}));

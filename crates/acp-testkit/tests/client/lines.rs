@@ -124,7 +124,7 @@ async fn an_answer_or_a_request_above_the_limit_is_told_to_who_waits() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn c1_one_message_is_one_line_of_utf8() {
+async fn c01_one_message_is_one_line_of_utf8() {
     let stage = Stage::new();
     let text = "a\nb\r\u{2028}\u{85}é🚀\u{0}";
     let script = Script::new()

@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::support::{Stage, assert_code, case, one_turn, opened, prompt, prompted};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn w01_logs_and_colours_are_skipped_counted_and_not_answered() {
+async fn w01_c02_logs_and_colours_are_skipped_counted_and_not_answered() {
     let stage = Stage::new();
     let script = Script::new().record(&stage.file("heard")).then(case("w01_noise"));
     let (client, listener) = opened(&stage, &script, std::sync::Arc::new(DenyAll)).await;

@@ -31,7 +31,7 @@ fn cancelled() -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn s07_a_denial_never_becomes_an_approval_and_nothing_lasts() {
+async fn s07_c52_a_denial_never_becomes_an_approval_and_nothing_lasts() {
     use Floor::{AnyOffered, OnceOnly};
     use Offer::{All, Nothing, OnlyAllow};
     let cases = [

@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 use crate::support::{Decider, PATIENCE, Stage, begin, case, eventually, one_turn, opened, patient, prompt, prompted};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn w09_c6_ids_are_echoed_as_they_were_written() {
+async fn w09_c06_ids_are_echoed_as_they_were_written() {
     let (outcome, _, diagnostics) = one_turn(&case("w09_agent_ids")).await;
     assert_eq!((outcome.text.as_str(), diagnostics.refused_requests), ("all answered", 7));
 }
@@ -28,13 +28,13 @@ async fn w09_our_ids_may_come_back_as_text() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn w13_what_is_not_offered_is_refused_at_once() {
+async fn w13_c14_what_is_not_offered_is_refused_at_once() {
     let (outcome, _, diagnostics) = one_turn(&case("w13_unanswered_request")).await;
     assert_eq!((outcome.text.as_str(), diagnostics.refused_requests), ("drained", 2));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn c9_unknown_requests_are_refused_and_unknown_notifications_ignored() {
+async fn c09_unknown_requests_are_refused_and_unknown_notifications_ignored() {
     let stage = Stage::new();
     let mut script = prompted();
     for method in ["foo/bar", "_x/y", "$/unknown", "terminal/create", "fs/write_text_file", "elicitation/create"] {
@@ -53,7 +53,7 @@ async fn c9_unknown_requests_are_refused_and_unknown_notifications_ignored() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn c5_a_malformed_notification_is_not_answered() {
+async fn c05_a_malformed_notification_is_not_answered() {
     let update = |params: serde_json::Value| json!({"jsonrpc": "2.0", "method": "session/update", "params": params});
     let script = prompted()
         .send(update(json!({})))
@@ -110,7 +110,7 @@ impl Host for Broken {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn c7_a_broken_host_still_answers_once() {
+async fn c07_a_broken_host_still_answers_once() {
     let stage = Stage::new();
     let dropped = Arc::new(AtomicBool::new(false));
     let host = Arc::new(Broken { dropped: Arc::clone(&dropped) });
@@ -230,7 +230,7 @@ async fn c51_a_call_that_was_given_up_leaves_its_late_answer_to_nobody() {
 
 /// A call to something that was not advertised, and one to a session that is not open, send nothing.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_sent_is_refused_here() {
+async fn c08_c32_what_cannot_be_sent_is_refused_here() {
     let stage = Stage::new();
     let script = Script::new().initialize().expect_silence(300).expect_eof();
     let client = stage.launch(&script).await;

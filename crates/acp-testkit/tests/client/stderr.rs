@@ -9,7 +9,7 @@ use acp_testkit::script::{Stderr, Step};
 use crate::support::{Stage, opened, prompt};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn c3_a_flood_on_stderr_blocks_nothing() {
+async fn c03_a_flood_on_stderr_blocks_nothing() {
     let stage = Stage::new();
     let flood = |last: &str| {
         let many = Stderr { text: "noise ".repeat(1000), repeat: Some(900), ..Stderr::default() };

@@ -16,10 +16,10 @@ use serde_json::json;
 use crate::support::{Listener, PATIENCE, Stage, begin, open, open_by, prompt, prompted};
 
 #[derive(Default)]
-struct Transcript(Arc<Mutex<String>>);
+pub struct Transcript(Arc<Mutex<String>>);
 
 impl Transcript {
-    fn tap(&self, options: &mut LaunchOptions) {
+    pub fn tap(&self, options: &mut LaunchOptions) {
         let lines = Arc::clone(&self.0);
         options.tap = Some(Arc::new(move |frame| {
             let from = if frame.direction == Direction::ToAgent { "client" } else { "agent" };
@@ -28,10 +28,13 @@ impl Transcript {
         }));
     }
 
-    fn assert_golden(&self, name: &str, stage: &Stage) {
+    pub fn assert_golden(&self, name: &str, stage: &Stage) {
+        assert_golden(name, &self.normal(stage));
+    }
+
+    pub fn normal(&self, stage: &Stage) -> String {
         let path = stage.path().to_string_lossy().into_owned();
-        let normal = Normaliser::new().replacing(path, "<dir>").normalise(&self.0.lock().unwrap()).unwrap();
-        assert_golden(name, &normal);
+        Normaliser::new().replacing(path, "<dir>").normalise(&self.0.lock().unwrap()).unwrap()
     }
 }
 

@@ -9,7 +9,7 @@ use acp_runtime::services::permission::OptionKind;
 use crate::support::{Decider, Stage, case, opened, prompt};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn w12_unknown_values_are_shown_and_never_chosen() {
+async fn w12_c42_unknown_values_are_shown_and_never_chosen() {
     for decision in [PermissionDecision::Deny, PermissionDecision::AllowOnce, PermissionDecision::Select("p".into())] {
         let stage = Stage::new();
         let host = Decider::always(decision);
@@ -29,7 +29,7 @@ async fn w12_unknown_values_are_shown_and_never_chosen() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn w12_an_unknown_stop_reason_is_abnormal_and_told_verbatim() {
+async fn w12_c42_an_unknown_stop_reason_is_abnormal_and_told_verbatim() {
     let stage = Stage::new();
     let outcome = stage.ask(&case("w12_unknown_stop_reason")).await;
     let failure = outcome.failed().unwrap();

@@ -13,7 +13,7 @@ fn killed_by(signal: &str) -> ExitFacts {
 }
 
 #[tokio::test]
-async fn an_agent_that_ends_with_its_input_needs_no_signal() {
+async fn c04_an_agent_that_ends_with_its_input_needs_no_signal() {
     let stage = Stage::new();
     let Spawned { stdin, stdout, tree } = stage.spawn("note agent; cat; exit 3");
     let agent = stage.pid("agent").await;
@@ -28,7 +28,7 @@ async fn an_agent_that_ends_with_its_input_needs_no_signal() {
 }
 
 #[tokio::test]
-async fn a_wrapper_its_agent_and_a_grandchild_all_go() {
+async fn c04_a_wrapper_its_agent_and_a_grandchild_all_go() {
     // Field case P01: the wrapper stays in between, the agent ignores the end of its input.
     let stage = Stage::new();
     let script = "note wrapper; sh -c 'echo $$ >a; mv a agent; sleep 300 & echo $! >g; mv g grandchild; wait; wait'; :";

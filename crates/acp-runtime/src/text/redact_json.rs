@@ -1,0 +1,189 @@
+//! Redaction of JSON documents: what was valid stays valid, with the same members and items.
+//!
+//! The document is walked as text, so that everything which holds no secret stays as it was written: the order of members,
+//! repeated names, numbers of any size, escapes that decode to no text.
+
+use std::borrow::Cow;
+
+use serde::de::IgnoredAny;
+
+use super::redact::{REDACTED, SecretName, secret_name};
+
+/// The mask, as a JSON string.
+const MASK: &str = "\"[REDACTED]\"";
+
+/// `json` with secrets masked: every string as it reads (an escape hides nothing), every number, and every string and
+/// number below a member whose name says that it is a secret. `true`, `false` and `null` stay. `None`: not a JSON
+/// document that could hold a secret. Linear in the length.
+pub fn redact_json(json: &str, redact: &dyn Fn(&str) -> String) -> Option<String> {
+    let first = json.trim_start().bytes().next()?;
+    if !matches!(first, b'{' | b'[' | b'"') || serde_json::from_str::<IgnoredAny>(json).is_err() {
+        return None;
+    }
+    let mut walk = Walk { json, redact, out: String::with_capacity(json.len()), levels: Vec::new() };
+    walk.run();
+    Some(walk.out)
+}
+
+/// An open array or object.
+#[derive(Default)]
+struct Level {
+    object: bool,
+    /// Whether the next string is a member's name.
+    name_next: bool,
+    /// Whether all of it belongs to a secret.
+    secret: bool,
+    member: Member,
+    /// The object's `name` member is the name of a secret: its `value` is one (environment variables, headers).
+    named: SecretName,
+}
+
+/// What is known of a member from its name.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Member {
+    #[default]
+    Plain,
+    /// `name`
+    Name,
+    /// `value`
+    Value,
+    Secret(SecretName),
+}
+
+struct Walk<'j> {
+    json: &'j str,
+    redact: &'j dyn Fn(&str) -> String,
+    out: String,
+    levels: Vec<Level>,
+}
+
+impl Walk<'_> {
+    /// The document is valid: every token ends, every level closes.
+    fn run(&mut self) {
+        let bytes = self.json.as_bytes();
+        let mut at = 0;
+        while at < bytes.len() {
+            let start = at;
+            match bytes[at] {
+                b'"' => {
+                    at = string_end(bytes, at);
+                    self.string(&self.json[start..at]);
+                    continue;
+                }
+                b'-' | b'0'..=b'9' => {
+                    at = number_end(bytes, at);
+                    self.number(&self.json[start..at]);
+                    continue;
+                }
+                open @ (b'{' | b'[') => {
+                    let object = open == b'{';
+                    let secret = self.secret() != SecretName::No;
+                    self.levels.push(Level { object, name_next: object, secret, ..Level::default() });
+                }
+                b'}' | b']' => drop(self.levels.pop()),
+                b',' => {
+                    if let Some(level) = self.levels.last_mut() {
+                        level.name_next = level.object;
+                    }
+                }
+                _ => {}
+            }
+            // Punctuation, space and the letters of `true`, `false` and `null`: all of them ASCII.
+            self.out.push(char::from(bytes[at]));
+            at += 1;
+        }
+    }
+
+    /// Whether the value that comes is a secret, and of which kind.
+    fn secret(&self) -> SecretName {
+        match self.levels.last() {
+            Some(Level { member: Member::Secret(kind), .. }) => *kind,
+            Some(level) if level.member == Member::Value && level.named != SecretName::No => level.named,
+            Some(Level { secret: true, .. }) => SecretName::Value,
+            _ => SecretName::No,
+        }
+    }
+
+    fn string(&mut self, raw: &str) {
+        let text = decoded(raw);
+        let secret = self.secret();
+        if let Some(level) = self.levels.last_mut().filter(|level| level.name_next) {
+            level.name_next = false;
+            level.member = match (&*text, secret_name(&text)) {
+                ("name", _) => Member::Name,
+                ("value", _) => Member::Value,
+                (_, SecretName::No) => Member::Plain,
+                (_, kind) => Member::Secret(kind),
+            };
+            self.masked(raw, &text);
+            return;
+        }
+        if let Some(level) = self.levels.last_mut().filter(|level| level.member == Member::Name) {
+            level.named = secret_name(&text);
+        }
+        match secret {
+            SecretName::No => self.masked(raw, &text),
+            SecretName::Value => self.out.push_str(MASK),
+            SecretName::Authorization => {
+                let scheme = super::redact::authorization_scheme(&text);
+                self.quoted(&format!("{scheme}{REDACTED}"));
+            }
+        }
+    }
+
+    fn number(&mut self, raw: &str) {
+        if self.secret() != SecretName::No || (self.redact)(raw) != raw {
+            self.out.push_str(MASK);
+        } else {
+            self.out.push_str(raw);
+        }
+    }
+
+    fn masked(&mut self, raw: &str, text: &str) {
+        let shown = (self.redact)(text);
+        if shown == text {
+            self.out.push_str(raw);
+        } else {
+            self.quoted(&shown);
+        }
+    }
+
+    fn quoted(&mut self, text: &str) {
+        // A string always has a JSON form.
+        self.out.push_str(&serde_json::to_string(text).unwrap_or_else(|_| MASK.to_owned()));
+    }
+}
+
+/// A string as it reads. One that decodes to no text (a lone surrogate) is taken as it is written.
+fn decoded(raw: &str) -> Cow<'_, str> {
+    let inner = raw.get(1..raw.len().saturating_sub(1)).unwrap_or_default();
+    if !inner.contains('\\') {
+        return Cow::Borrowed(inner);
+    }
+    serde_json::from_str(raw).map_or(Cow::Borrowed(inner), Cow::Owned)
+}
+
+/// The index after a string that starts at `at`.
+fn string_end(bytes: &[u8], mut at: usize) -> usize {
+    at += 1;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'"' => return at + 1,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    bytes.len()
+}
+
+/// The index after a number that starts at `at`.
+fn number_end(bytes: &[u8], mut at: usize) -> usize {
+    while at < bytes.len() && matches!(bytes[at], b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E') {
+        at += 1;
+    }
+    at
+}
+
+#[cfg(test)]
+#[path = "redact_json_tests.rs"]
+mod tests;
