@@ -12,8 +12,8 @@ const SUSPECT_JSON = /[\u007f-\u009f]|\\(?:[rbf]|u00(?:[01]|7f|[89]))/i;
 /** Control characters in a string. */
 const SUSPECT = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 
-/** Members that are data for programs, as the agent gave them: arguments and results of tools, and extensions. */
-const DATA = new Set(['rawInput', 'rawOutput', '_meta']);
+/** Members that are data for programs, as the agent gave them: of tools, of extensions, of the command of a sign-in method. */
+const DATA = new Set(['rawInput', 'rawOutput', '_meta', 'args', 'env']);
 
 /**
  * Reads JSON of the agent; strings that are shown come without terminal control.
