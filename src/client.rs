@@ -231,7 +231,7 @@ impl NativeClient {
             &blocks,
             meta.as_deref(),
             options,
-            Box::new(move |outcome| promise.settle(outcome)),
+            Box::new(move |outcome| promise.settle_turn(outcome)),
         );
         Ok(())
     }

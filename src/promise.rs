@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use acp_runtime::delivery::{Kind, Outbox};
+use acp_runtime::delivery::{Kind, Outbox, Slab};
 use acp_runtime::error::{Details, Error, ErrorCode};
 use acp_runtime::pending::Reply;
+use acp_runtime::session::TurnOutcome;
 use serde::Serialize;
 
 use crate::hub::push;
@@ -50,6 +51,27 @@ impl Promise {
     fn push<T: Serialize>(&mut self, settlement: &Settlement<'_, T>) {
         push(&self.outbox, Kind::Reply, settlement);
         self.settled = true;
+    }
+
+    /// The end of a turn: its text goes ahead of the reply, in one piece with it.
+    pub fn settle_turn(mut self, outcome: Result<TurnOutcome, Error>) {
+        match outcome {
+            Ok(outcome) => {
+                let settlement = Settlement { token: self.token, ok: Some(&outcome), error: None };
+                match serde_json::to_string(&settlement) {
+                    Ok(json) => {
+                        let mut slab = Slab::default();
+                        slab.push(Kind::TurnText, &outcome.text);
+                        slab.push(Kind::Reply, &json);
+                        self.outbox.publish(&mut slab);
+                        self.settled = true;
+                    }
+                    // Dropped unsettled, which rejects it.
+                    Err(error) => tracing::error!(target: "acp::binding", %error, "a turn could not be encoded"),
+                }
+            }
+            Err(error) => self.reject(error),
+        }
     }
 
     /// As the reply of a call.

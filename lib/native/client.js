@@ -173,6 +173,8 @@ class Session {
     this.id = '';
     /** @type {any} */
     this.result = undefined;
+    /** The text of the turn whose reply comes next. @type {string | undefined} */
+    this.turnText = undefined;
   }
 
   /**
@@ -180,12 +182,34 @@ class Session {
    * @param {string} text
    */
   receive(kind, text) {
-    const { listener } = this;
-    if (listener.event !== undefined && kind !== Kind.REPLY && kind !== Kind.REQUEST) {
-      if (kind === Kind.NOTIFICATION) this.client.receive(kind, text);
-      else listener.event(kind, text);
-      return;
+    switch (kind) {
+      case Kind.REPLY: {
+        const { turnText } = this;
+        this.turnText = undefined;
+        this.client.hub.receiveReply(kind, text, turnText);
+        break;
+      }
+      case Kind.TURN_TEXT:
+        this.turnText = text;
+        break;
+      case Kind.REQUEST:
+      case Kind.NOTIFICATION:
+        this.client.receive(kind, text);
+        break;
+      default:
+        if (this.listener.event === undefined) this.tell(kind, text);
+        else this.listener.event(kind, text);
     }
+  }
+
+  /**
+   * For a host that takes callbacks.
+   *
+   * @param {number} kind
+   * @param {string} text
+   */
+  tell(kind, text) {
+    const { listener } = this;
     switch (kind) {
       case Kind.TEXT:
         listener.text?.(text);
@@ -205,11 +229,7 @@ class Session {
         listener.toolEnd(name, isError, result);
         break;
       }
-      case Kind.REPLAY:
-      case Kind.TURN:
-        break;
       default:
-        this.client.receive(kind, text);
     }
   }
 

@@ -36,6 +36,7 @@ const Kind = Object.freeze({
   CLOSED: 12,
   WIRE: 13,
   CHILD: 14,
+  TURN_TEXT: 15,
 });
 
 /**
@@ -129,10 +130,12 @@ class Hub {
   /**
    * @param {number} kind
    * @param {string} text
+   * @param {string} [turnText] The text of the turn that this reply ends.
    */
-  receiveReply(kind, text) {
+  receiveReply(kind, text, turnText) {
     if (kind !== Kind.REPLY) return;
     const reply = JSON.parse(text);
+    if (turnText !== undefined && reply.ok) reply.ok.text = turnText;
     const waiting = this.forget(reply.token);
     if (waiting === undefined) return;
     if (reply.error) waiting.reject(fromNative(reply.error, waiting.context));

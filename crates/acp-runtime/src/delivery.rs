@@ -53,6 +53,8 @@ pub enum Kind {
     Wire = 13,
     /// Following updates belong to this child session; empty: to the session itself.
     Child = 14,
+    /// The message text of the turn that the next reply ends: large, and as it is, so that nobody escapes it and reads it back.
+    TurnText = 15,
 }
 
 /// One segment of a [`Slab`].

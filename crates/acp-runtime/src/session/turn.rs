@@ -45,7 +45,8 @@ pub struct TurnOutcome {
     /// As the agent said it, known or not. Absent when the agent said nothing (field case S10 e).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<String>,
-    /// The turn's message text.
+    /// The turn's message text. No part of the JSON: see [`crate::delivery::Kind::TurnText`].
+    #[serde(skip_serializing)]
     pub text: String,
     /// Whether text was dropped at the bound.
     pub text_truncated: bool,

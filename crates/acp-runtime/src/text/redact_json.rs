@@ -12,6 +12,19 @@ use super::redact::{REDACTED, SecretName, secret_name};
 /// The mask, as a JSON string.
 const MASK: &str = "\"[REDACTED]\"";
 
+/// Members that name a thing of the protocol. Agents that write a UUID without hyphens must not lose which is which.
+const IDS: [&str; 9] = [
+    "sessionId",
+    "toolCallId",
+    "messageId",
+    "optionId",
+    "terminalId",
+    "planId",
+    "compactionId",
+    "elicitationId",
+    "requestId",
+];
+
 /// `json` with secrets masked: every string as it reads (an escape hides nothing), every number, and every string and
 /// number below a member whose name says that it is a secret. `true`, `false` and `null` stay. `None`: not a JSON
 /// document that could hold a secret. Linear in the length.
@@ -47,6 +60,8 @@ enum Member {
     Name,
     /// `value`
     Value,
+    /// An identifier of the protocol.
+    Id,
     Secret(SecretName),
 }
 
@@ -112,6 +127,7 @@ impl Walk<'_> {
             level.member = match (&*text, secret_name(&text)) {
                 ("name", _) => Member::Name,
                 ("value", _) => Member::Value,
+                (name, SecretName::No) if IDS.contains(&name) => Member::Id,
                 (_, SecretName::No) => Member::Plain,
                 (_, kind) => Member::Secret(kind),
             };
@@ -121,7 +137,9 @@ impl Walk<'_> {
         if let Some(level) = self.levels.last_mut().filter(|level| level.member == Member::Name) {
             level.named = secret_name(&text);
         }
+        let id = self.levels.last().is_some_and(|level| level.member == Member::Id);
         match secret {
+            SecretName::No if id && self.is_plain_id(&text) => self.out.push_str(raw),
             SecretName::No => self.masked(raw, &text),
             SecretName::Value => self.out.push_str(MASK),
             SecretName::Authorization => {
@@ -137,6 +155,13 @@ impl Walk<'_> {
         } else {
             self.out.push_str(raw);
         }
+    }
+
+    /// Whether an identifier is nothing but digits of a number, which only looks like a key. Underscores make it part of a
+    /// longer word, which no rule for looks applies to; the secrets that are known are found in it all the same.
+    fn is_plain_id(&self, text: &str) -> bool {
+        let part = format!("_{text}_");
+        text.bytes().all(|byte| byte.is_ascii_hexdigit()) && (self.redact)(&part) == part
     }
 
     fn masked(&mut self, raw: &str, text: &str) {

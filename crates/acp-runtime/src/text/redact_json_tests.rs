@@ -111,3 +111,16 @@ proptest! {
         prop_assert!(!redactor.redact(&json).contains("known/\\\"value"));
     }
 }
+
+#[test]
+fn identifiers_of_the_protocol_stay_unless_they_are_a_known_secret() {
+    let id = "0123456789abcdef0123456789ABCDEF";
+    let frame = format!(r#"{{"sessionId":"{id}","toolCall":{{"toolCallId":"{id}","title":"{id}"}}}}"#);
+    let shown = format!(r#"{{"sessionId":"{id}","toolCall":{{"toolCallId":"{id}","title":"[REDACTED]"}}}}"#);
+    assert_eq!(redact_secrets(&frame), shown);
+    let known = |text: &str| redact_secrets(&text.replace(id, REDACTED)).into_owned();
+    assert!(!redact_json(&frame, &known).unwrap().contains(id));
+    for other in [format!("sk-{id}"), format!("{id}:{id}"), format!("Bearer {id}")] {
+        assert!(!redact_secrets(&format!(r#"{{"sessionId":"{other}"}}"#)).contains(&other), "{other}");
+    }
+}
