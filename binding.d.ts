@@ -92,6 +92,8 @@ export declare class NativeHub {
   answer(request: number, answer: string): void
   /** Pauses or resumes a channel: the host has more than it can take. */
   setPaused(channel: number, paused: boolean): void
+  /** Forgets a channel on which nothing follows, at once or when it is drained. Returns whether it is gone. */
+  retireChannel(channel: number): boolean
   /** Closes a channel. */
   closeChannel(channel: number): void
   /** Kills every agent of this environment, synchronously; returns how many there were. */

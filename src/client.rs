@@ -26,6 +26,8 @@ struct Slot {
     hub: Arc<Hub>,
     control_id: u32,
     control: Arc<Outbox>,
+    /// The channel of the whole environment, for what is asked of a client that is over.
+    common: Arc<Outbox>,
     host: OnceLock<Arc<BindingHost>>,
     tree: OnceLock<Arc<ProcessTree>>,
     client: OnceLock<Client>,
@@ -37,12 +39,13 @@ pub struct NativeClient(Arc<Slot>);
 
 impl NativeClient {
     /// Starts a launch; the promise behind `token` settles on the client's own channel.
-    pub fn launch(hub: &Arc<Hub>, launch: Launch, token: u32) -> napi::Result<Self> {
+    pub fn launch(hub: &Arc<Hub>, common: &Arc<Outbox>, launch: Launch, token: u32) -> napi::Result<Self> {
         let (control_id, control) = hub.open();
         let slot = Arc::new(Slot {
             hub: Arc::clone(hub),
             control_id,
             control: Arc::clone(&control),
+            common: Arc::clone(common),
             host: OnceLock::new(),
             tree: OnceLock::new(),
             client: OnceLock::new(),
@@ -91,9 +94,14 @@ impl NativeClient {
         self.0.client.get()
     }
 
+    /// A channel of the client; once it is forgotten, that of the environment.
+    fn channel_or_common(&self, id: u32) -> Arc<Outbox> {
+        self.0.hub.outbox(id).unwrap_or_else(|| Arc::clone(&self.0.common))
+    }
+
     /// A promise that is settled on the client's own channel.
     fn promise(&self, token: u32) -> Promise {
-        Promise::new(&self.0.control, token)
+        Promise::new(&self.channel_or_common(self.0.control_id), token)
     }
 }
 
@@ -218,7 +226,7 @@ impl NativeClient {
         blocks: String,
         options: String,
     ) -> napi::Result<()> {
-        let outbox = self.0.hub.outbox(channel).unwrap_or_else(|| Arc::clone(&self.0.control));
+        let outbox = self.channel_or_common(channel);
         let promise = Promise::new(&outbox, token);
         let Some(client) = self.client() else {
             promise.reject(not_launched().in_phase(Phase::Prompt));

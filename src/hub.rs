@@ -29,6 +29,8 @@ struct Channel {
     queued: bool,
     /// The host asked to be spared; the queue fills, and slows the agent.
     paused: bool,
+    /// Nothing follows: it goes when it is drained.
+    retired: bool,
 }
 
 #[derive(Default)]
@@ -88,6 +90,7 @@ impl Hub {
             reader: Reader::new(Arc::clone(&outbox)),
             queued: false,
             paused: false,
+            retired: false,
         };
         self.channels().map.insert(id, channel);
         (id, outbox)
@@ -104,6 +107,19 @@ impl Hub {
         if let Some(channel) = channel {
             channel.outbox.close();
         }
+    }
+
+    /// Nothing that matters follows on a channel: it is forgotten, at once or as soon as it is drained, which `drain` tells.
+    /// Returns whether it is gone.
+    pub fn retire(&self, id: u32) -> bool {
+        let mut channels = self.channels();
+        let Some(channel) = channels.map.get_mut(&id) else { return true };
+        channel.retired = true;
+        if channel.reader.has_more() {
+            return false;
+        }
+        channels.map.remove(&id);
+        true
     }
 
     /// Pauses or resumes a channel.
@@ -132,8 +148,8 @@ impl Hub {
         }
     }
 
-    /// Hands the next slice to `take` and its table to `table`: the channel, the number of segments, whether there is more,
-    /// then one entry a segment, kind in the upper four bits and length in UTF-16 units below. `None`: nothing is ready.
+    /// Hands the next slice to `take` and its table to `table`: the channel, the number of segments, two flags (1: there is
+    /// more to drain; 2: it was the channel's last), then one entry a segment, kind in the upper four bits and length in UTF-16 units below. `None`: nothing is ready.
     pub fn drain<T>(&self, table: &mut [u32], take: impl FnOnce(&str) -> T) -> Option<T> {
         self.waking.store(false, Ordering::Release);
         let mut channels = self.channels();
@@ -157,9 +173,12 @@ impl Hub {
             let taken = take(text);
             let more = channel.reader.has_more();
             channel.queued = more;
-            (table[0], table[1], table[2]) = (id, count, u32::from(more || others));
+            let last = channel.retired && !more;
+            (table[0], table[1], table[2]) = (id, count, u32::from(more || others) | u32::from(last) << 1);
             if more {
                 channels.ready.push_back(id);
+            } else if last {
+                channels.map.remove(&id);
             }
             return Some(taken);
         }

@@ -84,7 +84,7 @@ impl NativeHub {
     /// Launches an agent; the promise behind `token` settles on the client's channel.
     #[napi(catch_unwind)]
     pub fn launch(&self, options: String, token: u32) -> Result<NativeClient> {
-        NativeClient::launch(&self.hub, parse(&options)?, token)
+        NativeClient::launch(&self.hub, &self.control.1, parse(&options)?, token)
     }
 
     /// Asks once; the promise behind `token` settles with the outcome.
@@ -129,6 +129,12 @@ impl NativeHub {
     #[napi(catch_unwind)]
     pub fn set_paused(&self, channel: u32, paused: bool) {
         self.hub.set_paused(channel, paused);
+    }
+
+    /// Forgets a channel on which nothing follows, at once or when it is drained. Returns whether it is gone.
+    #[napi(catch_unwind)]
+    pub fn retire_channel(&self, channel: u32) -> bool {
+        self.hub.retire(channel)
     }
 
     /// Closes a channel.

@@ -70,7 +70,10 @@ class AcpSession {
   async open(method, sessionId, request, view) {
     // Updates can come before the answer that names the session, but never before this listener.
     this.#reader.sessionId = sessionId ?? '';
-    const listener = { event: (/** @type {number} */ kind, /** @type {string} */ text) => this.#receive(kind, text) };
+    const listener = {
+      event: (/** @type {number} */ kind, /** @type {string} */ text) => this.#receive(kind, text),
+      gone: () => this.#end(),
+    };
     this.#native = await this.#client.native.open(method, sessionId, request, view, listener);
     this.id = this.#native.id;
     this.#reader.sessionId = this.id;
@@ -114,6 +117,7 @@ class AcpSession {
    * @param {boolean} paused
    */
   #onPressure(consumer, paused) {
+    if (this.#closed) return;
     const before = this.#pressing.size > 0;
     if (paused) this.#pressing.add(consumer);
     else this.#pressing.delete(consumer);
@@ -317,11 +321,18 @@ class AcpSession {
     await this.close();
   }
 
-  /** The connection is gone. @internal */
+  /**
+   * The connection is gone. What it still brought is delivered before the watchers' end; it is bounded, so that nobody has
+   * to hold it back any more.
+   *
+   * @internal
+   */
   onClientEnd() {
     this.#lost ||= !this.#closed;
     this.#closed = true;
-    this.#end();
+    this.#pressing.clear();
+    this.#native.setPaused(false);
+    this.#client.forget(this);
   }
 
   #end() {

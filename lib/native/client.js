@@ -15,6 +15,7 @@ const { Questions } = require('./questions.js');
  * @property {(name: string, args: any) => void} [toolStart]
  * @property {(name: string, isError: boolean, result: any) => void} [toolEnd]
  * @property {(kind: number, text: string) => void} [event] The events view: segments as they come.
+ * @property {() => void} [gone] Nothing follows: the agent is gone, and everything that it said was delivered.
  */
 
 /** One agent process and its connection. */
@@ -35,6 +36,12 @@ class Client {
     this.pid = 0;
     /** Whether the whole tree is known to be gone, and how the agent ended. */
     this.exit = undefined;
+    /** Promises of this client that have not settled. */
+    this.pending = 0;
+    /** Whether nothing of the agent follows: it is gone, or never started. */
+    this.over = false;
+    /** @type {Set<Session>} */
+    this.sessions = new Set();
     /** @type {Promise<any>} */
     this.closed = new Promise((resolve) => {
       this.resolveClosed = resolve;
@@ -66,9 +73,39 @@ class Client {
         this.exit = JSON.parse(text);
         this.questions.withdrawAll();
         this.resolveClosed?.(this.exit);
+        this.over = true;
+        this.retire();
         break;
       default:
     }
+  }
+
+  /**
+   * A promise that settles on one of this client's channels.
+   *
+   * @template T
+   * @param {(token: number) => void} start
+   * @param {object} [context]
+   * @returns {Promise<T>}
+   */
+  promise(start, context) {
+    this.pending += 1;
+    /** @type {Promise<T>} */
+    const promise = this.hub.promise(start, context);
+    const settled = () => {
+      this.pending -= 1;
+      this.retire();
+    };
+    promise.then(settled, settled);
+    return promise;
+  }
+
+  /** Lets the channels go once nothing can come through them. Whatever is asked later is answered through the hub's own. */
+  retire() {
+    if (!this.over || this.pending > 0 || this.native === undefined) return;
+    for (const { channel } of this.sessions) this.hub.retire(channel);
+    this.sessions.clear();
+    this.hub.retire(this.native.channel);
   }
 
   /**
@@ -83,7 +120,7 @@ class Client {
     const { phase = 'session', timeoutMs = 0, closeSession, secrets, signal } = options;
     let call = 0;
     const start = () =>
-      this.hub.promise((token) => {
+      this.promise((token) => {
         const json = params === undefined ? undefined : JSON.stringify(params);
         call = this.native.call(token, method, json, JSON.stringify({ phase, timeoutMs, closeSession, secrets }));
       });
@@ -116,11 +153,12 @@ class Client {
     let call = 0;
     const start = async () => {
       try {
-        session.result = await this.hub.promise((token) => {
+        session.result = await this.promise((token) => {
           const callbacks = view.callbacks === true;
           const opening = this.native.openSession(token, method, sessionId, JSON.stringify(request), callbacks);
           ({ channel: session.channel, call } = opening);
           this.hub.channels.set(session.channel, session);
+          this.sessions.add(session);
         });
       } catch (error) {
         // Only now: the failure comes through the channel.
@@ -150,7 +188,7 @@ class Client {
    */
   close(options = {}) {
     const json = JSON.stringify(closeOptions(options));
-    return this.hub.promise((token) => this.native.close(token, json));
+    return this.promise((token) => this.native.close(token, json));
   }
 
   /** Kills the whole tree, synchronously. */
@@ -202,6 +240,10 @@ class Session {
     }
   }
 
+  gone() {
+    this.listener.gone?.();
+  }
+
   /**
    * For a host that takes callbacks.
    *
@@ -241,9 +283,9 @@ class Session {
    * @returns {Promise<any>}
    */
   prompt(blocks, options = {}) {
-    const { hub, native } = this.client;
+    const { native } = this.client;
     const limits = JSON.stringify(turnOptions(options));
-    return hub.promise((token) => native.prompt(token, this.channel, this.id, JSON.stringify(blocks), limits));
+    return this.client.promise((token) => native.prompt(token, this.channel, this.id, JSON.stringify(blocks), limits));
   }
 
   /**
@@ -251,8 +293,8 @@ class Session {
    * @returns {Promise<'cancelled' | 'forced' | 'idle'>}
    */
   cancel(graceMs) {
-    const { hub, native } = this.client;
-    return hub.promise((token) => native.cancel(token, this.id, graceMs));
+    const { native } = this.client;
+    return this.client.promise((token) => native.cancel(token, this.id, graceMs));
   }
 
   /**
@@ -273,6 +315,7 @@ class Session {
   drop() {
     this.client.native.dropSession(this.channel, this.id);
     this.client.hub.channels.delete(this.channel);
+    this.client.sessions.delete(this);
   }
 
   /** Forgets a session that nobody wants, and closes it where the agent can. */
@@ -286,6 +329,7 @@ class Session {
   closeChannel() {
     if (this.channel === 0) return;
     this.client.hub.channels.delete(this.channel);
+    this.client.sessions.delete(this);
     this.client.hub.native.closeChannel(this.channel);
   }
 }
@@ -311,14 +355,15 @@ async function launch(options, handlers = {}) {
   const client = new Client(handlers, options.command);
   const context = { command: options.command, nodeSpawnErrors: options.nodeSpawnErrors === true };
   const start = () =>
-    client.hub.promise((token) => {
+    client.promise((token) => {
       client.native = client.hub.native.launch(JSON.stringify(native), token);
       client.hub.channels.set(client.native.channel, client);
     }, context);
   try {
     client.facts = await withSignal(options.signal, start, () => void client.close({ graceMs: 0 }).catch(() => {}));
   } catch (error) {
-    if (client.native !== undefined) client.hub.channels.delete(client.native.channel);
+    client.over = true;
+    client.retire();
     throw error;
   }
   client.pid = client.facts.pid;

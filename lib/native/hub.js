@@ -16,6 +16,9 @@ const SLICE = 512;
 /** Segments after which the event loop gets its turn. */
 const BUDGET = 1024;
 const LENGTH_MASK = 0x0fffffff;
+/** Flags of a slice: there is more to drain; nothing follows on its channel. */
+const MORE = 1;
+const LAST = 2;
 /** Longest delay that a timer takes; its length means nothing, only that it is pending. */
 const FOREVER = 2 ** 31 - 1;
 
@@ -42,6 +45,7 @@ const Kind = Object.freeze({
 /**
  * @typedef {object} Receiver
  * @property {(kind: number, text: string) => void} receive
+ * @property {() => void} [gone] Nothing follows.
  * @property {boolean} [coalesce] Whether adjacent deltas of one kind come as one.
  *
  * @typedef {object} Waiting
@@ -77,9 +81,12 @@ class Hub {
         const text = native.drain(table);
         if (text === null) return;
         const count = table[1];
-        const more = table[2] === 1;
-        const channel = channels.get(table[0]);
+        const more = (table[2] & MORE) !== 0;
+        const last = (table[2] & LAST) !== 0;
+        const id = table[0];
+        const channel = channels.get(id);
         if (channel !== undefined) deliver(channel, table, count, text);
+        if (last) this.forgetChannel(id);
         budget -= count;
         if (!more) return;
         if (budget <= 0) {
@@ -114,6 +121,22 @@ class Hub {
         reject(error);
       }
     });
+  }
+
+  /** Forgets a channel on which nothing follows, when what it still holds was delivered. @param {number} channel */
+  retire(channel) {
+    if (this.native.retireChannel(channel)) this.forgetChannel(channel);
+  }
+
+  /** @param {number} id */
+  forgetChannel(id) {
+    const channel = this.channels.get(id);
+    this.channels.delete(id);
+    try {
+      channel?.gone?.();
+    } catch (error) {
+      reportListener(error);
+    }
   }
 
   /** @param {number} token */
