@@ -3,6 +3,7 @@
 // What the declarations promise is there, and nothing else: for each entry, as CommonJS and as an ES module.
 
 const assert = require('node:assert/strict');
+const { execFileSync } = require('node:child_process');
 const fs = require('node:fs');
 const path = require('node:path');
 const { test } = require('node:test');
@@ -48,4 +49,22 @@ test('plugin: the module is the plugin, and its default', { skip: !fs.existsSync
   assert.equal(cjs.default, cjs);
   assert.equal(esm.default, cjs);
   assert.equal(typeof cjs.manifest.id, 'string');
+});
+
+test('loading the package reads one file and starts no thread; each part is loaded at its first use', { skip: process.platform !== 'linux' && 'threads are counted in /proc' }, () => {
+  const script = `
+    const { readdirSync } = require('node:fs');
+    const threads = () => readdirSync('/proc/self/task').length;
+    const look = () => [Object.keys(require.cache).filter((file) => file.startsWith(${JSON.stringify(ROOT)})).length, threads()];
+    const before = threads();
+    const runtime = require(${JSON.stringify(ROOT)});
+    const loaded = look();
+    const error = new runtime.AcpError('aborted', 'x');
+    const used = look();
+    console.log(JSON.stringify({ before, loaded, used, code: error.code }));`;
+  const shown = execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' });
+  const { before, loaded, used, code } = JSON.parse(shown);
+  assert.deepEqual(loaded, [1, before]);
+  assert.ok(used[0] <= 3 && used[1] === before, `${used[0]} files, ${used[1]} threads`);
+  assert.equal(code, 'aborted');
 });

@@ -3,7 +3,7 @@
 // Agents for the tests of the adapter: as settings, as connections.
 
 const os = require('node:os');
-const { AcpRuntimeAdapter, connect } = require('../../lib/fusion');
+const { AcpRuntimeAdapter, connect } = require('../..');
 const { script, turn } = require('../support/fake-agent.js');
 
 const cwd = os.tmpdir();

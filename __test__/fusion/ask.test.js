@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict');
 const { describe, it } = require('node:test');
-const { AcpRuntimeAdapter, activeProcessCount, askAcpOnce, probeAcpReadiness } = require('../../lib/fusion');
+const { AcpRuntimeAdapter, activeProcessCount, askAcpOnce, probeAcpReadiness } = require('../..');
 const { adapter, cwd, say, script, turn } = require('./agent.js');
 
 /** A runtime of somebody else's, which records what it is asked. */

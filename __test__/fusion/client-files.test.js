@@ -7,7 +7,7 @@ const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
 const { afterEach, beforeEach, describe, it } = require('node:test');
-const { createBridgingClientHandler, newAcpSession, promptAcpSession } = require('../../lib/fusion');
+const { createBridgingClientHandler, newAcpSession, promptAcpSession } = require('../..');
 const { adapter, connection, turn } = require('./agent.js');
 
 /** @type {string} */

@@ -12,7 +12,7 @@ const { afterEach, beforeEach, describe, it } = require('node:test');
 const {
   AcpRuntimeAdapter, activeProcessCount, askAcpOnce, createEventBridge, createFsHandlers, isGitInternal, isSecretPath,
   loadAcpSession, probeAcpReadiness, runCliAgentValidation,
-} = require('../../lib/fusion');
+} = require('../..');
 const { adapter, connection, cwd, say, script, settings, turn } = require('./agent.js');
 const { behindShell, fakeAgent } = require('../support/fake-agent.js');
 const { alive } = require('../support/process.js');

@@ -4,7 +4,7 @@ const assert = require('node:assert/strict');
 const { describe, it } = require('node:test');
 const {
   DENY, classifyToolKind, dispositionFor, effectiveDisposition, resolvePermission, runApprovalForCategory, selectOption,
-} = require('../../lib/fusion');
+} = require('../..');
 
 const OPTIONS = [
   { optionId: 'always', name: 'Always', kind: 'allow_always' },

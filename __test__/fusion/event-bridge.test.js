@@ -4,7 +4,7 @@ const assert = require('node:assert/strict');
 const { describe, it } = require('node:test');
 const {
   MAX_PLAN_ENTRIES, PER_CHUNK_CAP_CHARS, PER_TURN_OUTPUT_CAP_CHARS, TOOL_CALL_MAP_CAP, createEventBridge,
-} = require('../../lib/fusion');
+} = require('../..');
 
 function recording() {
   const events = [];

@@ -8,7 +8,7 @@ const { afterEach, beforeEach, describe, it } = require('node:test');
 const {
   DEFAULT_READ_MAX_BYTES, DEFAULT_WRITE_MAX_BYTES, applyReadWindow, assertPathWithinCwd, createFsHandlers, isGitInternal,
   isSecretPath,
-} = require('../../lib/fusion');
+} = require('../..');
 const { FsContentTooLargeError, FsWriteDeniedError, PathJailError } = require('../../lib/errors.js');
 
 /** @type {string} */

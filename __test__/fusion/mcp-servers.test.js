@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict');
 const { describe, it } = require('node:test');
-const { toAcpMcpServers } = require('../../lib/fusion');
+const { toAcpMcpServers } = require('../..');
 const { supportedMcpServers } = require('../../lib/fusion/mcp-servers.js');
 
 describe('toAcpMcpServers', () => {

@@ -8,7 +8,7 @@ const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
 const { afterEach, beforeEach, describe, it } = require('node:test');
-const { activeProcessCount, checkSetup, resolveBundledClaudeBridgeBinary } = require('../../lib/fusion');
+const { activeProcessCount, checkSetup, resolveBundledClaudeBridgeBinary } = require('../..');
 const { waitNoSurvivors } = require('../support/process.js');
 
 const bridge = resolveBundledClaudeBridgeBinary();

@@ -8,7 +8,7 @@ const { afterEach, beforeEach, describe, it } = require('node:test');
 const {
   ACP_RUNTIME_ID, AcpRuntimeAdapter, CLAUDE_CODE_CLI_ACP_BINARY, acpRuntimeFactory, acpRuntimeMetadata, bundledClaudeBridgeBinPath,
   checkSetup, resolveBundledClaudeBridgeBinary, setupHooks, setupManifest, validateBundledBridgeIdentity,
-} = require('../../lib/fusion');
+} = require('../..');
 const plugin = require('../../plugin.js');
 
 const windows = process.platform === 'win32' && 'shims are .cmd files';

@@ -6,7 +6,7 @@ const assert = require('node:assert/strict');
 const os = require('node:os');
 const path = require('node:path');
 const { describe, it } = require('node:test');
-const { AcpRuntimeAdapter, resolveCliSettings } = require('../../lib/fusion');
+const { AcpRuntimeAdapter, resolveCliSettings } = require('../..');
 const {
   agentModel, buildArgv, orderMethods, PRESETS, resolveRuntimeSettings, withPreset,
 } = require('../../lib/fusion/presets.js');

@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict');
 const { describe, it } = require('node:test');
-const { buildPromptBlocks, extractPromptImagesFromOptions } = require('../../lib/fusion');
+const { buildPromptBlocks, extractPromptImagesFromOptions } = require('../..');
 
 const image = { data: 'QUFB', mimeType: 'image/png' };
 

@@ -5,7 +5,7 @@ const { describe, it } = require('node:test');
 const {
   DEFAULT_INITIALIZE_TIMEOUT_MS, activeProcessCount, authenticateAcpConnection, cancelAcpSession, connect,
   createBridgingClientHandler, killAllProcesses, loadAcpSession, newAcpSession, promptAcpSession,
-} = require('../../lib/fusion');
+} = require('../..');
 const {
   AcpAuthRequiredError, AcpSpawnError, HandshakeTimeoutError, IncompatibleProtocolError,
 } = require('../../lib/errors.js');

@@ -4,7 +4,7 @@ const assert = require('node:assert/strict');
 const fs = require('node:fs');
 const path = require('node:path');
 const { describe, it } = require('node:test');
-const { AcpRuntimeAdapter, activeProcessCount } = require('../../lib/fusion');
+const { AcpRuntimeAdapter, activeProcessCount } = require('../..');
 const { adapter, cwd, say, turn } = require('./agent.js');
 
 /** Starts a session, runs one turn, disposes. */

@@ -4,7 +4,7 @@ const assert = require('node:assert/strict');
 const { describe, it } = require('node:test');
 const {
   DEFAULT_IDENTIFIER_MAX, TRUNCATION_MARKER, boundIdentifier, boundString, redactSecrets, stripControlSequences,
-} = require('../../lib/fusion');
+} = require('../..');
 
 describe('stripControlSequences', () => {
   it('drops escape sequences and controls, keeps line feeds and tabs', () => {

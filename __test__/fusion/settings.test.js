@@ -5,7 +5,7 @@ const path = require('node:path');
 const { describe, it } = require('node:test');
 const {
   CLAUDE_CODE_CLI_ACP_BINARY, buildSpawnEnv, resolveClaudeBridgeAskSettings, resolveCliSettings,
-} = require('../../lib/fusion');
+} = require('../..');
 const { MissingAcpEnvError } = require('../../lib/errors.js');
 
 describe('resolveCliSettings', () => {

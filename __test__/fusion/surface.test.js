@@ -7,7 +7,7 @@ const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
 const { afterEach, beforeEach, describe, it } = require('node:test');
-const fusion = require('../../lib/fusion');
+const fusion = require('../..');
 const { HandshakeTimeoutError, IncompatibleProtocolError, PathJailError } = require('../../lib/errors.js');
 const { adapter, connection, cwd, say, script, turn } = require('./agent.js');
 

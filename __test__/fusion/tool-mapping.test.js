@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict');
 const { describe, it } = require('node:test');
-const { normalizeToolArgs, toolDisplayName } = require('../../lib/fusion');
+const { normalizeToolArgs, toolDisplayName } = require('../..');
 
 describe('toolDisplayName', () => {
   it('prefers the title, trimmed', () => {

@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict');
 const { describe, it } = require('node:test');
-const { describeAcpTurnError, inspectAcpTurnError, promptAcpSession } = require('../../lib/fusion');
+const { describeAcpTurnError, inspectAcpTurnError, promptAcpSession } = require('../..');
 const { turnError } = require('../../lib/fusion/turn-errors.js');
 const { AcpError } = require('../../lib/errors.js');
 

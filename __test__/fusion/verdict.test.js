@@ -4,7 +4,7 @@ const assert = require('node:assert/strict');
 const { describe, it } = require('node:test');
 const {
   extractJsonObjects, inferVerdictFromProse, mapParsedToVerdict, normalizeVerdictToken, runCliAgentValidation,
-} = require('../../lib/fusion');
+} = require('../..');
 
 describe('words', () => {
   it('are those that agents use', () => {
