@@ -30,20 +30,23 @@ function children(program) {
   });
 }
 
+/** Looks in a row without a change after which a process counts as still, 20 ms apart: a busy machine may let it wait. */
+const STILL = 30;
+
 /**
  * Stops this thread, as a host does that computes, until processes have written nothing more for a while. Says how much
- * each has written.
+ * each has written. Those that say the same are still only when all of them have written the same.
  *
  * @param {number[]} pids
  */
 function blockUntilStill(pids) {
-  const until = Date.now() + 20_000;
+  const until = Date.now() + 30_000;
   const look = () => pids.map(written);
-  for (let last = look(), still = 0; still < 10; ) {
+  for (let last = look(), still = 0; still < STILL; ) {
     if (Date.now() > until) throw new Error(`still writing: ${last}`);
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
     const now = look();
-    still = now.join() === last.join() ? still + 1 : 0;
+    still = now.join() === last.join() && new Set(now).size === 1 ? still + 1 : 0;
     last = now;
   }
   return look();
