@@ -35,7 +35,7 @@ async function main() {
   const only = values.only?.split(',').map((id) => id.trim().toUpperCase()) ?? ids;
   const unknown = only.filter((id) => !ids.includes(id));
   if (unknown.length > 0) throw new Error(`no measure named ${unknown.join(', ')}; there are ${ids.join(', ')}`);
-  const rounds = values.runs === undefined ? (values.quick ? 3 : 5) : Number(values.runs);
+  const rounds = values.runs === undefined ? (values.quick ? 2 : 5) : Number(values.runs);
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--runs takes a whole number of at least 1');
 
   const prepared = await prepare({ build: !values['no-build'] });
