@@ -11,6 +11,7 @@ const { runCase } = require('../../interop/lib/case.js');
 const { canScan } = require('../../interop/lib/processes.js');
 const { loadTable } = require('../../interop/lib/table.js');
 const { FakeModel } = require('../../interop/model/server.js');
+const { agentRow } = require('./agent-row.js');
 
 const STAND_IN = path.join(__dirname, 'stand-in.js');
 const client = { api: require(STAND_IN), path: STAND_IN };
@@ -19,16 +20,7 @@ const own = { api: require('../..'), path: ROOT };
 const unixOnly = { skip: process.platform === 'win32' && 'the kit runs agents with a Unix shell' };
 
 /** @param {...string} faults */
-const row = (...faults) => ({
-  id: 'model-agent',
-  title: 'model-agent',
-  install: { npm: [] },
-  command: ['{node}', path.join(__dirname, 'model-agent.js'), ...faults],
-  env: { MODEL_URL: 'http://127.0.0.1:{port}' },
-  home: {},
-  expect: {},
-  faults: [],
-});
+const row = (...faults) => agentRow('model-agent', faults);
 
 describe('the interop checks', unixOnly, () => {
   const model = new FakeModel();

@@ -3,30 +3,21 @@
 // The checks of what an agent may offer, with this package, against one that offers everything and can do it wrong.
 
 const assert = require('node:assert/strict');
-const path = require('node:path');
 const { after, before, describe, test } = require('node:test');
 
 const { CHECKS } = require('../../interop/checks');
 const { runCase, spread } = require('../../interop/lib/case.js');
 const { loadClient } = require('../../interop/lib/driver.js');
 const { FakeModel } = require('../../interop/model/server.js');
+const { agentRow } = require('./agent-row.js');
 
 const client = loadClient();
 /** Nothing here does anything in its own time, but for the MCP server. */
 const waits = { list: 10, settle: 0, connect: 2_000 };
 const unixOnly = { skip: process.platform === 'win32' && 'the kit runs agents with a Unix shell' };
 
-/** @param {...string} faults @returns {import('../../interop/lib/table.js').AgentRow} */
-const row = (...faults) => ({
-  id: 'offering-agent',
-  title: 'offering-agent',
-  install: { npm: [] },
-  command: ['{node}', path.join(__dirname, 'offering-agent.js'), ...faults],
-  env: { MODEL_URL: 'http://127.0.0.1:{port}' },
-  home: {},
-  expect: {},
-  faults: [],
-});
+/** @param {...string} faults */
+const row = (...faults) => agentRow('offering-agent', faults);
 
 describe('the checks of what is offered', unixOnly, () => {
   const model = new FakeModel();

@@ -68,15 +68,15 @@ const unixOnly = { skip: process.platform === 'win32' && 'the kit runs agents wi
 describe('the recorder', unixOnly, () => {
   const root = path.join(os.tmpdir(), 'acp-interop-0123456789ab');
   /** @type {any} */
-  const scratch = { mark: 'acp-interop-0123456789ab', cwd: path.join(root, 'work') };
+  const scratch = { mark: 'acp-interop-0123456789ab', cwd: path.join(root, 'project') };
   const clean = cleaner(scratch, { dir: '/srv/agents/some-agent', port: 40123 });
 
   test('replaces the folders, the port, addresses and keys', () => {
     const said = [
-      `${root}/work/a.txt`,
+      `${root}/project/a.txt`,
       `${root}/home/.config`,
       `${root}/tmp/x`,
-      `${root.replaceAll('/', '-')}-work`,
+      `${root.replaceAll('/', '-')}-project`,
       '/srv/agents/some-agent/node_modules/x.js',
       'http://127.0.0.1:40123/v1',
       'someone@firm.co.uk',
@@ -106,9 +106,9 @@ describe('the recorder', unixOnly, () => {
      */
     const see = (time, direction, frame, truncated = false) => recorder.see({ time, direction, frame, truncated });
     see(1_000, 'to_agent', '{"jsonrpc":"2.0","id":1}');
-    see(1_250, 'from_agent', `{"jsonrpc":"2.0","cwd":"${root}/work"}`);
+    see(1_250, 'from_agent', `{"jsonrpc":"2.0","cwd":"${root}/project"}`);
     see(1_251, 'from_agent', '{"jsonrpc":"2.0","long":"', true);
-    see(1_252, 'from_agent', `no JSON in ${root}/work`);
+    see(1_252, 'from_agent', `no JSON in ${root}/project`);
     assert.equal(recorder.broken, 2);
     assert.deepEqual(recorder.write({ agent: 'a', version: '1' }, clean).trimEnd().split('\n'), [
       '{"transcript":1,"agent":"a","version":"1"}',

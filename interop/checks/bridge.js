@@ -15,15 +15,15 @@ const isBridge = (row) => row.signIn !== undefined;
  * The states that an operator's machine can be in.
  *
  * @param {import('../lib/case.js').Case} test
- * @param {(state: 'in' | 'out' | 'none', env: NodeJS.ProcessEnv) => Promise<any>} ask
+ * @param {(env: NodeJS.ProcessEnv) => Promise<any>} ask
  */
 async function inEachState(test, ask) {
   const { env } = test.scratch;
-  const signedIn = await ask('in', env);
+  const signedIn = await ask(env);
   for (const name of test.row.signIn ?? []) fs.rmSync(path.join(env.HOME, name));
-  const signedOut = await ask('out', env);
+  const signedOut = await ask(env);
   // Only what `node` lies in.
-  const without = await ask('none', { ...env, PATH: path.dirname(process.execPath) });
+  const without = await ask({ ...env, PATH: path.dirname(process.execPath) });
   return { signedIn, signedOut, without };
 }
 
@@ -34,7 +34,7 @@ const setup = {
   title: '`checkSetup` finds the pinned bridge installed when signed in, and says what to do when signed out or without `claude`.',
   async run(test) {
     if (!test.api.checkSetup) return notApplicable('this client has no checkSetup');
-    const found = await inEachState(test, (_, env) => hostAnswer(test, { mode: 'setup' }, env));
+    const found = await inEachState(test, (env) => hostAnswer(test, { mode: 'setup' }, env));
     test.facts = Object.fromEntries(Object.entries(found).map(([state, { status, error }]) => [state, { status, error }]));
     const { signedIn, signedOut, without } = found;
     if (signedIn.status !== 'installed' || signedIn.error) return fail(`signed in: ${JSON.stringify(test.facts.signedIn)}`);
@@ -55,7 +55,7 @@ const askProfile = {
   async run(test) {
     if (!test.api.askAcpOnce) return notApplicable('this client has no askAcpOnce');
     const prompt = test.say('hello');
-    const { signedIn, signedOut, without } = await inEachState(test, (_, env) =>
+    const { signedIn, signedOut, without } = await inEachState(test, (env) =>
       hostAnswer(test, { mode: 'ask', profile: true, prompt, timeoutMs: 60_000 }, env),
     );
     test.facts = { signedIn, signedOut, without };

@@ -111,6 +111,7 @@ impl State {
 
     fn on_text(&mut self, line: &str) {
         if let Some(chunk) = self.chunks.decode(line) {
+            self.messages += 1;
             self.on_chunk(&chunk, line);
             return;
         }
@@ -127,6 +128,7 @@ impl State {
         if UPDATE.find(head).is_some()
             && let Some(notified) = self.updates.decode(line)
         {
+            self.messages += 1;
             self.on_update(&notified, line);
             return;
         }
@@ -153,51 +155,39 @@ impl State {
     }
 
     fn on_chunk(&mut self, chunk: &Chunk<'_>, line: &str) {
-        self.messages += 1;
-        let id = &*chunk.session_id;
-        let raw = || update::decode(line).and_then(|notified| notified.raw.value());
-        if let Some(session) = self.sessions.touch(id) {
-            if let Some(turn) = &mut session.turn {
-                turn.on_frame(self.now);
-            }
-            session.on_chunk(None, chunk, raw);
-            self.relieve(id);
-        } else if let Some(root) = self.root_of_sender(id, line)
-            && let Some(session) = self.sessions.touch(&root)
-        {
-            if let Some(turn) = &mut session.turn {
-                turn.on_frame(self.now);
-            }
-            session.on_chunk(Some(id), chunk, raw);
-            self.relieve(&root);
-        } else {
-            self.on_unknown_session(id, line);
-        }
+        self.feed(&chunk.session_id, line, |session, child| session.on_chunk(child, chunk, || update::decode(line)));
     }
 
     fn on_update(&mut self, notified: &Notified<'_>, line: &str) {
-        let session_id = &*notified.session_id;
-        self.messages += 1;
-        let root = if self.sessions.get_mut(session_id).is_some() {
-            None
-        } else if let Some(root) = self.root_of_sender(session_id, line) {
-            Some(root)
+        let announced = self.feed(&notified.session_id, line, |session, child| {
+            session.on_update(child, notified).map(|announced| (announced, session.id.clone()))
+        });
+        if let Some((child, root)) = announced.flatten()
+            && self.sessions.get_mut(&child).is_none()
+        {
+            self.children.link(&child, &root);
+        }
+    }
+
+    /// Hands an update to the session that sent it, or, with the id of the child, to the one that the sender is a child of.
+    fn feed<T>(&mut self, sender: &str, line: &str, tell: impl FnOnce(&mut Session, Option<&str>) -> T) -> Option<T> {
+        let (slot, child) = if let Some(slot) = self.sessions.touch_slot(sender) {
+            (slot, None)
+        } else if let Some(slot) = self.root_of_sender(sender, line).and_then(|root| self.sessions.touch_slot(&root)) {
+            (slot, Some(sender))
         } else {
-            self.on_unknown_session(session_id, line);
-            return;
+            self.on_unknown_session(sender, line);
+            return None;
         };
-        let open = root.as_deref().unwrap_or(session_id);
-        let Some(session) = self.sessions.touch(open) else { return };
+        let session = self.sessions.slots[slot].as_mut()?;
         if let Some(turn) = &mut session.turn {
             turn.on_frame(self.now);
         }
-        let announced = session.on_update(root.is_some().then_some(session_id), notified);
-        if let Some(child) = announced
-            && self.sessions.get_mut(&child).is_none()
-        {
-            self.children.link(&child, open);
+        let told = tell(session, child);
+        if session.should_publish() {
+            self.relieve(slot);
         }
-        self.relieve(open);
+        Some(told)
     }
 
     /// The open session that an unknown one is a child of: by its link, or because its update names it.
@@ -214,12 +204,9 @@ impl State {
     }
 
     /// Publishes a large stage early, so that one batch cannot grow it without bound.
-    fn relieve(&mut self, session_id: &str) {
-        if !self.sessions.get_mut(session_id).is_some_and(|session| session.should_publish()) {
-            return;
-        }
+    fn relieve(&mut self, slot: usize) {
         let others = self.others_wait();
-        if let Some(session) = self.sessions.get_mut(session_id)
+        if let Some(session) = self.sessions.slots[slot].as_mut()
             && let Some(full) = session.publish()
         {
             block(&mut self.blocked, full, others);
@@ -339,11 +326,16 @@ impl Sessions {
 
     /// The session, which is going to be published at the end of the batch.
     pub(super) fn touch(&mut self, id: &str) -> Option<&mut Session> {
+        let slot = self.touch_slot(id)?;
+        self.slots[slot].as_mut()
+    }
+
+    fn touch_slot(&mut self, id: &str) -> Option<usize> {
         let slot = self.slot(id)?;
         if self.touched.last() != Some(&slot) && !self.touched.contains(&slot) {
             self.touched.push(slot);
         }
-        self.slots[slot].as_mut()
+        Some(slot)
     }
 
     pub(super) fn get_mut(&mut self, id: &str) -> Option<&mut Session> {

@@ -85,12 +85,17 @@ impl Session {
         self.with_state(|state| state.set_replaying(replaying));
     }
 
-    /// A text chunk. `raw` is its update in the agent's own JSON, fetched only where the view needs it.
-    pub fn on_chunk<'r>(&mut self, child: Option<&str>, chunk: &Chunk<'_>, raw: impl FnOnce() -> Option<&'r RawValue>) {
+    /// A text chunk. `whole` is its update with all that it says, read only where the view needs it.
+    pub fn on_chunk<'r>(
+        &mut self,
+        child: Option<&str>,
+        chunk: &Chunk<'_>,
+        whole: impl FnOnce() -> Option<Notified<'r>>,
+    ) {
         let discarded = self.replaying && self.discard_replay;
         let (view, mut target) = self.target(child);
         target.shown &= !discarded;
-        view.on_chunk(chunk, raw, &mut target);
+        view.on_chunk(chunk, whole, &mut target);
     }
 
     /// Any other update. Gives back the child session that it announces.

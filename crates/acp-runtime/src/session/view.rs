@@ -82,7 +82,7 @@ impl View {
     pub(super) fn on_chunk<'r>(
         &mut self,
         chunk: &Chunk<'_>,
-        raw: impl FnOnce() -> Option<&'r RawValue>,
+        whole: impl FnOnce() -> Option<Notified<'r>>,
         target: &mut Target<'_>,
     ) {
         match &mut self.shape {
@@ -99,9 +99,9 @@ impl View {
             Shape::Events(events) => {
                 if !chunk.complete
                     && (target.shown || target.state.is_some())
-                    && let Some(raw) = raw()
+                    && let Some(whole) = whole()
                 {
-                    events.on_rich_chunk(chunk, raw, target);
+                    events.on_rich_chunk(chunk, &whole, target);
                     return;
                 }
                 events.on_chunk(chunk, target);
@@ -203,16 +203,17 @@ impl Events {
     }
 
     /// A text chunk that says more than its text.
-    fn on_rich_chunk(&mut self, chunk: &Chunk<'_>, raw: &RawValue, target: &mut Target<'_>) {
+    fn on_rich_chunk(&mut self, chunk: &Chunk<'_>, whole: &Notified<'_>, target: &mut Target<'_>) {
         if chunk.stream == Stream::Message {
             target.keep_text(&chunk.text);
         }
-        self.show(raw.into(), target);
+        self.show(whole.raw, target);
+        let update = whole.members.as_ref();
         let Some(state) = &mut target.state else { return };
         if !chunk.plain {
-            match (update::peek(raw), target.child) {
-                (Some(update), None) => state.on_update(&update, raw.into()),
-                (Some(update), Some(child)) => state.on_child_update(child, &update, raw.into()),
+            match (update, target.child) {
+                (Some(update), None) => state.on_update(update, whole.raw),
+                (Some(update), Some(child)) => state.on_child_update(child, update, whole.raw),
                 (None, _) => {}
             }
             return;
@@ -220,7 +221,7 @@ impl Events {
         let sanitizer = sanitizer(&mut self.sanitizers, &mut self.children, target.child, chunk.stream);
         let text = sanitizer.push(&chunk.text);
         if !text.is_empty() {
-            let parent = meta_parent(update::peek(raw).and_then(|update| update.meta), PARENT_NAMES);
+            let parent = meta_parent(update.and_then(|update| update.meta), PARENT_NAMES);
             let message_id = chunk.message_id.as_deref();
             let origin = Origin { stream: chunk.stream, message_id, parent: parent.as_deref() };
             feed_text(state, target.child, origin, &text);

@@ -9,6 +9,7 @@ use acp_runtime::error::{ErrorCode, Result};
 use acp_runtime::port::DenyAll;
 use acp_runtime::session::ViewKind;
 use acp_testkit::Script;
+use acp_testkit::script::Options;
 use serde_json::{Value, json};
 
 use crate::support::{Listener, Stage, assert_code, open_by, prompt, prompted};
@@ -20,13 +21,14 @@ fn agent(capabilities: Value) -> Script {
 /// Opens sessions that must be refused here, each for its reason, with an agent that then hears nothing.
 async fn refused(capabilities: Value, requests: Vec<(SessionRequest, ErrorCode)>) {
     let stage = Stage::new();
-    let script = agent(capabilities).expect_silence(100).expect("_test/end");
+    // Strict: anything sent before that fails the script.
+    let strict = Options { strict: Some(true), ..Options::default() };
+    let script = Script::new().options(strict).then(agent(capabilities)).expect("_test/end");
     let client = stage.launch(&script).await;
     for (request, code) in requests {
         let opened: Result<_> = ask::open(&client, &request).await.map(drop);
         assert_code(&opened, code);
     }
-    tokio::time::sleep(std::time::Duration::from_millis(150)).await;
     client.connection().notify("_test/end", None).unwrap();
     stage.end(client).await;
 }
