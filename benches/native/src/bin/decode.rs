@@ -6,7 +6,7 @@
 //! Usage: `decode callbacks|events text|tools <updates>`
 #![warn(missing_docs)]
 
-#[path = "../../../../crates/acp-testkit/tests/work/memory_agent.rs"]
+#[path = "../../../../crates/acp-testkit/tests/cost/memory_agent.rs"]
 #[expect(dead_code, reason = "the tests use more of it")]
 mod memory_agent;
 
