@@ -61,7 +61,8 @@ test('an agent that dies by itself, and launches that fail or are broken off, le
   const client = await AcpClient.launch(AGENT);
   const session = await client.newSession();
   await assert.rejects(session.prompt('[crash]'), { code: 'agent_exited' });
-  await client.closed;
+  // `closed` alone would not keep Node alive.
+  await client.close();
   await assert.rejects(AcpClient.launch({ ...AGENT, command: '/no/such/agent' }), { code: 'missing_binary' });
   const mute = { ...AGENT, args: ['-e', 'setInterval(() => {}, 1000)'] };
   await assert.rejects(AcpClient.launch({ ...mute, initializeTimeoutMs: 300 }), { code: 'handshake_timeout' });
