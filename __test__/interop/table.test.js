@@ -44,7 +44,7 @@ test('a row that is not complete is told what it lacks', () => {
   const faults = validate({
     id: 'x',
     install: { npm: ['left-pad'] },
-    expect: { ask: { is: 'maybe' } },
+    expect: { ask: { is: 'maybe' }, probe: { is: ['ok', 'never'], because: 'It depends.' } },
     afterNew: [{ jump: 1 }],
   });
   for (const word of [
@@ -53,6 +53,7 @@ test('a row that is not complete is told what it lacks', () => {
     'exact version',
     'env and home',
     'expect.ask.is',
+    'expect.probe.is',
     'no reason',
     'jump',
     'faults',
@@ -87,6 +88,15 @@ test('what an agent does not offer is no fault, unless its row says that it does
   assert.equal(asExpected({ ...rows[0], expect: {} }, 'fork', found), true);
   const stated = { fork: { is: /** @type {const} */ ('ok'), because: 'It says so.' } };
   assert.equal(asExpected({ ...rows[0], expect: stated }, 'fork', found), false);
+});
+
+test('a check that goes one way or the other may be expected to', () => {
+  const found = { note: '', seconds: 1, survivors: undefined };
+  const row = { ...rows[0], expect: { ask: { is: /** @type {('ok' | 'fail')[]} */ (['ok', 'fail']), because: 'It depends.' } } };
+  assert.equal(asExpected(row, 'ask', { ...found, status: 'ok' }), true);
+  assert.equal(asExpected(row, 'ask', { ...found, status: 'fail' }), true);
+  assert.equal(asExpected(row, 'ask', { ...found, status: 'n/a' }), false);
+  assert.equal(asExpected(row, 'probe', { ...found, status: 'fail' }), false);
 });
 
 test('a document needs a run of the package', () => {

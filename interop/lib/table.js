@@ -24,10 +24,11 @@ const STATUSES = ['ok', 'fail', 'n/a', 'not offered'];
  * @property {Record<string, unknown>[]} [afterNew] steps after session/new, such as `{ "setMode": "read-only" }`
  * @property {Record<string, unknown>} [settings] of `AcpRuntimeAdapter`, in place of those that start `command`
  * @property {string[]} [signIn] files of the HOME that sign in; only for the pinned Claude bridge
- * @property {boolean} [shortPrompts] a prompt that is not short is never answered
+ * @property {boolean} [shortPrompts] a prompt that is not short may be left unanswered
  * @property {number} [idleMs] silence after which `long-ask` gives up, where the usual is not right
  * @property {boolean} [usesModel] false for an agent that never calls a model
- * @property {Record<string, { is: Status, because: string }>} expect checks that are known not to be `ok`
+ * @property {Record<string, { is: Status | Status[], because: string }>} expect checks that are known not to be `ok`, or
+ *   not always
  * @property {{ agent: string, runtime: string }[]} faults what the agent does wrong, and how the runtime copes
  *
  * @typedef {'ok' | 'fail' | 'n/a' | 'not offered'} Status
@@ -60,7 +61,8 @@ function validate(row) {
   if (!isRecord(row.env) || !isRecord(row.home)) faults.push('env and home must be objects');
   if (!isRecord(row.expect)) faults.push('expect must be an object');
   for (const [check, expected] of Object.entries(row.expect ?? {})) {
-    if (!STATUSES.includes(expected.is)) faults.push(`expect.${check}.is is none of ${STATUSES.join(', ')}`);
+    const statuses = [expected.is].flat();
+    if (!statuses.every((status) => STATUSES.includes(status))) faults.push(`expect.${check}.is is none of ${STATUSES.join(', ')}`);
     if (!expected.because) faults.push(`expect.${check} gives no reason`);
   }
   if (row.settings !== undefined && !isRecord(row.settings)) faults.push('settings must be an object');

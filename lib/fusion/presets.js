@@ -61,7 +61,7 @@ const PRESETS = Object.freeze({
     pluginDirsMeta: 'pluginDirs',
     idleTimeoutMs: 5 * 60_000,
     startHint: 'is `claude` installed, and was it run once to sign in?',
-    stallHint: `${CLAUDE_CODE_CLI_ACP_BINARY} 0.1.1 leaves prompts of more than about 60 characters unanswered on some systems`,
+    stallHint: `${CLAUDE_CODE_CLI_ACP_BINARY} 0.1.1 may leave prompts of more than about 60 characters unanswered on a busy machine`,
   },
   grok: {
     id: 'grok',
