@@ -195,6 +195,7 @@ const HOST_CODES = Object.freeze({
   timeout: 'timeout',
   turn_stalled: 'turn_stalled',
   turn_in_progress: 'turn_in_progress',
+  session_already_open: 'session_already_open',
   session_unusable: 'session_unusable',
   aborted: 'aborted',
   client_closed: 'client_closed',

@@ -287,11 +287,13 @@ impl NativeClient {
     /// Forgets a session and closes its channel.
     #[napi(catch_unwind)]
     pub fn drop_session(&self, channel: u32, session_id: String) {
-        if let Some(client) = self.client() {
-            client.connection().drop_session(&session_id);
-        }
+        // A channel that is gone belonged to an agent that is gone.
+        let Some(outbox) = self.0.hub.outbox(channel) else { return };
         if let Some(host) = self.0.host.get() {
-            host.remove_session(&session_id);
+            host.remove_session(&session_id, &outbox);
+        }
+        if let Some(client) = self.client() {
+            client.connection().drop_session_of(&session_id, outbox);
         }
         self.0.hub.close(channel);
     }

@@ -62,9 +62,12 @@ impl BindingHost {
         self.sessions().insert(session_id.to_owned(), Arc::clone(outbox));
     }
 
-    /// A session ended.
-    pub fn remove_session(&self, session_id: &str) {
-        self.sessions().remove(session_id);
+    /// A session ended, unless its id belongs to another one by now.
+    pub fn remove_session(&self, session_id: &str, outbox: &Arc<Outbox>) {
+        let mut sessions = self.sessions();
+        if sessions.get(session_id).is_some_and(|of| Arc::ptr_eq(of, outbox)) {
+            sessions.remove(session_id);
+        }
     }
 
     fn sessions(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Outbox>>> {

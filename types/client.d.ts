@@ -393,15 +393,18 @@ export class AcpClient {
   /** `_meta` of the agent's answer to `initialize`. */
   readonly meta?: Meta;
   newSession(options?: NewSessionOptions): Promise<AcpSession>;
-  /** Needs `loadSession`. History arrives as events before this resolves. */
+  /**
+   * Needs `loadSession`. History arrives as events before this resolves. Rejects with `session_already_open` while this
+   * client has the session open, or opens it.
+   */
   loadSession(sessionId: string, options?: LoadSessionOptions): Promise<AcpSession>;
-  /** Needs `sessionCapabilities.resume`. Nothing is replayed. */
+  /** Needs `sessionCapabilities.resume`. Nothing is replayed. Rejects with `session_already_open` as `loadSession` does. */
   resumeSession(sessionId: string, options?: NewSessionOptions): Promise<AcpSession>;
   /** Needs `sessionCapabilities.fork`. */
   forkSession(sessionId: string, options?: NewSessionOptions): Promise<AcpSession>;
   /** Needs `sessionCapabilities.list`. Pages are fetched as they are consumed. */
   listSessions(options?: ListSessionsOptions): AsyncIterableIterator<SessionInfo>;
-  /** Needs `sessionCapabilities.delete`. */
+  /** Needs `sessionCapabilities.delete`. An open session of that id ends. */
   deleteSession(sessionId: string, options?: CallOptions): Promise<void>;
   /** The method must be advertised and not be a `terminal` one. */
   authenticate(methodId: string, options?: CallOptions): Promise<void>;

@@ -28,6 +28,7 @@ export type AcpErrorCode =
   | 'timeout'
   | 'turn_stalled'
   | 'turn_in_progress'
+  | 'session_already_open'
   | 'session_unusable'
   | 'aborted'
   | 'client_closed'

@@ -88,6 +88,25 @@ describe('connect', () => {
 });
 
 describe('a connection', () => {
+  it('loads a session that it has loaded before anew, but not in its turn', async () => {
+    const load = [{ do: 'expect', method: 'session/load', strict: true }, { do: 'respond', result: {} }];
+    const begin = { do: 'prompt_begin', sessionId: 'old' };
+    const open = await connection([
+      { do: 'initialize', result: { agentCapabilities: { loadSession: true } } }, ...load, ...load, begin,
+      { do: 'expect', method: '_go', strict: true }, { do: 'respond', result: {} }, { do: 'prompt_end' }, ...load, begin, { do: 'prompt_end' },
+    ]);
+    const again = () => loadAcpSession(open, { sessionId: 'old', cwd });
+    await again();
+    await again();
+    const running = promptAcpSession(open, 'old', HELLO);
+    await assert.rejects(again(), { code: 'session_already_open' });
+    await open.conn.extMethod('_go', {});
+    assert.equal(await running, 'end_turn');
+    await again();
+    assert.equal(await promptAcpSession(open, 'old', HELLO), 'end_turn');
+    open.dispose();
+  });
+
   it('runs a turn, with the handler’s callbacks, permission and all', async () => {
     const said = [];
     const gate = { permissionPolicy: { rules: {} } };

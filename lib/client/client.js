@@ -173,6 +173,7 @@ class AcpClient {
    */
   async deleteSession(sessionId, options) {
     await this.#call('session/delete', { sessionId }, options, { closeSession: sessionId });
+    for (const session of [...this.#sessions]) if (session.id === sessionId) session.onDelete();
   }
 
   /**

@@ -335,6 +335,14 @@ class AcpSession {
     this.#client.forget(this);
   }
 
+  /** The session was deleted: there is nothing left to close. @internal */
+  onDelete() {
+    this.#queue.dropAll(closedError);
+    this.#closed = true;
+    this.#native.drop();
+    this.#end();
+  }
+
   #end() {
     for (const watcher of this.#watchers) watcher.end();
     this.#watchers.clear();

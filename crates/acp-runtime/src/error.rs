@@ -43,6 +43,8 @@ pub enum ErrorCode {
     TurnStalled,
     /// The session already runs a turn.
     TurnInProgress,
+    /// A session of that id is open already, or is being opened; nothing was sent.
+    SessionAlreadyOpen,
     /// The session cannot take turns any more (a cancel was forced, or it was closed).
     SessionUnusable,
     /// The caller aborted the call.
@@ -75,6 +77,7 @@ impl ErrorCode {
         Self::Timeout,
         Self::TurnStalled,
         Self::TurnInProgress,
+        Self::SessionAlreadyOpen,
         Self::SessionUnusable,
         Self::Aborted,
         Self::ClientClosed,
@@ -101,6 +104,7 @@ impl ErrorCode {
             Self::Timeout => "timeout",
             Self::TurnStalled => "turn_stalled",
             Self::TurnInProgress => "turn_in_progress",
+            Self::SessionAlreadyOpen => "session_already_open",
             Self::SessionUnusable => "session_unusable",
             Self::Aborted => "aborted",
             Self::ClientClosed => "client_closed",

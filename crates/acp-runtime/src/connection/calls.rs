@@ -1,6 +1,6 @@
 //! Our side of the conversation: calls, turns, cancels, and the responses that end them.
 
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -13,7 +13,7 @@ use super::{CallOptions, CancelState, Command};
 use crate::bridge::CallsClosed;
 use crate::error::{Error, ErrorCode, Phase, Result};
 use crate::pending::{Effect, Waiting};
-use crate::session::{Due, MAX_SESSION_ID_BYTES, Session, SessionSpec, Turn};
+use crate::session::{Due, SessionSpec, Turn};
 use crate::trace::{self, Direction};
 use crate::wire::encode;
 use crate::wire::envelope::{Outcome, ResponseId};
@@ -24,18 +24,11 @@ impl State {
         match command {
             Command::Call { id, method, params, options, reply } => {
                 let CallOptions { phase, timeout, effect, register } = options;
-                if let Some((session_id, spec, replaying)) = register {
-                    if self.sessions.get_mut(&session_id).is_some_and(|session| session.turn.is_some()) {
-                        let why = "the session is open and runs a turn";
-                        reply(Err(Error::new(ErrorCode::TurnInProgress, why).in_phase(phase)));
-                        return;
-                    }
-                    self.announce_session(&session_id, &spec);
-                    let mut session = Session::new(session_id, &spec);
-                    if replaying {
-                        session.set_replaying(true);
-                    }
-                    self.add_session(session);
+                if let Some((session_id, spec, replaying)) = register
+                    && let Err(error) = self.register_session(id, session_id, &spec, replaying)
+                {
+                    reply(Err(error.in_phase(phase)));
+                    return;
                 }
                 let effect = match effect {
                     Effect::None => follow(&method, params.as_deref()),
@@ -73,7 +66,13 @@ impl State {
                 }
             }
             Command::Abandon { call, error } => self.abandon(call, error),
-            Command::DropSession { session_id } => self.drop_session(&session_id),
+            Command::DropSession { session_id, of } => {
+                // Whoever lets go of a session may only drop his own: its id can be another one's by now.
+                let outbox = self.sessions.get_mut(&session_id).and_then(|session| session.outbox());
+                if of.is_none_or(|of| outbox.is_some_and(|outbox| Arc::ptr_eq(outbox, &of))) {
+                    self.drop_session(&session_id);
+                }
+            }
             Command::Wind { grace, done } => {
                 for session_id in self.sessions.ids() {
                     self.cancel_turn(&session_id, grace);
@@ -128,7 +127,9 @@ impl State {
             // A session that nobody waits for any more is not kept for a late response.
             if let Some(Effect::SessionReady(session_id)) = self.pending.get_mut(call).map(|c| &c.effect) {
                 let session_id = session_id.clone();
-                self.drop_session(&session_id);
+                if self.opened_by(&session_id, call) {
+                    self.drop_session(&session_id);
+                }
             }
             reply(Err(error.in_phase(phase)));
             if let Ok(params) = encode::raw(&json!({ "requestId": call })) {
@@ -137,47 +138,7 @@ impl State {
         }
     }
 
-    fn announce_session(&self, session_id: &str, spec: &SessionSpec) {
-        if let Some(cwd) = &spec.cwd {
-            self.options.services.session_opened(session_id, cwd);
-        }
-    }
-
-    fn drop_session(&mut self, session_id: &str) {
-        self.cancel_permissions(session_id);
-        self.options.services.session_closed(session_id);
-        self.children.forget(session_id);
-        if let Some(session) = self.sessions.remove(session_id) {
-            self.shared.states().remove(session_id);
-            self.retire(session, "the session was closed");
-        }
-    }
-
-    /// A new session. An agent that names one twice takes it away from whoever had it.
-    fn add_session(&mut self, session: Session) {
-        self.children.forget(&session.id);
-        let state = session.state().cloned();
-        if let Some(state) = state {
-            self.shared.states().insert(session.id.clone(), state);
-        } else {
-            self.shared.states().remove(&session.id);
-        }
-        if let Some(old) = self.sessions.insert(session) {
-            self.retire(old, "the agent gave the session's id away");
-        }
-    }
-
-    fn retire(&mut self, mut session: Session, why: &str) {
-        let turn = session.end_turn(CallsClosed::Cancelled, None);
-        session.on_end();
-        if let Some(turn) = turn {
-            session.publish();
-            turn.fail(sent(prompt_error(ErrorCode::SessionUnusable, why)));
-        }
-        self.answer_cancels(&session.id, CancelState::Forced);
-    }
-
-    fn answer_cancels(&mut self, session_id: &str, state: CancelState) {
+    pub(super) fn answer_cancels(&mut self, session_id: &str, state: CancelState) {
         for (_, done) in self.cancels.extract_if(.., |(id, _)| id == session_id) {
             let _ = done.send(state);
         }
@@ -203,9 +164,7 @@ impl State {
                 if waiting.reply.is_none() =>
             {
                 self.shared.diagnostics.late_response(1);
-                if let Ok(raw) = result {
-                    self.close_unwanted(effect, &raw);
-                }
+                self.on_unwanted(effect, result.as_deref());
             }
             Effect::None => waiting.answer(result),
             Effect::Follow { session_id, mode_id } => {
@@ -217,30 +176,8 @@ impl State {
                 }
                 waiting.answer(result);
             }
-            Effect::OpenSession(spec) => match result.and_then(|raw| session_id_of(&raw).map(|id| (raw, id))) {
-                Ok((raw, session_id)) => {
-                    self.announce_session(&session_id, &spec);
-                    let session = Session::new(session_id.clone(), &spec);
-                    session.with_state(|state| state.on_result(&raw));
-                    self.add_session(session);
-                    // The host hears of the session before its first update.
-                    waiting.answer(Ok(raw));
-                    self.replay_early(&session_id);
-                }
-                Err(error) => waiting.answer(Err(error)),
-            },
-            Effect::SessionReady(session_id) => {
-                if let Ok(raw) = &result {
-                    if let Some(session) = self.sessions.touch(&session_id) {
-                        session.set_replaying(false);
-                        session.with_state(|state| state.on_result(raw));
-                        session.publish();
-                    }
-                } else {
-                    self.drop_session(&session_id);
-                }
-                waiting.answer(result);
-            }
+            Effect::OpenSession(spec) => self.on_session_named(waiting, &spec, result),
+            Effect::SessionReady(session_id) => self.on_session_ready(waiting, call, &session_id, result),
             Effect::CloseSession(session_id) => {
                 if result.is_ok() {
                     self.drop_session(&session_id);
@@ -252,32 +189,6 @@ impl State {
             let lost = self.early.clear();
             self.shared.diagnostics.dropped_update(lost as u64);
         }
-    }
-
-    /// Closes a session whose caller left before it was open, where the agent can. One of its id that is wanted stays.
-    fn close_unwanted(&mut self, effect: Effect<SessionSpec>, raw: &RawValue) {
-        let session_id = match effect {
-            Effect::OpenSession(_) => session_id_of(raw).ok(),
-            Effect::SessionReady(session_id) => Some(session_id),
-            _ => None,
-        };
-        let Some(session_id) = session_id.filter(|id| self.sessions.get_mut(id).is_none()) else { return };
-        if !self.shared.capabilities.get().is_some_and(|c| c.allows_method("session/close")) {
-            return;
-        }
-        let Ok(params) = encode::raw(&json!({ "sessionId": session_id })) else { return };
-        let waiting = Waiting {
-            method: "session/close".to_owned(),
-            phase: Phase::Session,
-            deadline: None,
-            effect: Effect::None,
-            // Whatever the agent says to it.
-            reply: Some(Box::new(|_| {})),
-            written: false,
-        };
-        let call = self.shared.next_id.fetch_add(1, Ordering::Relaxed);
-        self.pending.register(call, waiting);
-        self.write_call(call, "session/close", Some(&params));
     }
 
     fn read_outcome(&self, outcome: &Outcome<'_>, method: &str) -> Result<Box<RawValue>> {
@@ -385,7 +296,7 @@ impl State {
         [turns, self.pending.next_deadline(), self.winding.as_ref().map(|w| w.deadline)].into_iter().flatten().min()
     }
 
-    fn write_call(&mut self, id: u64, method: &str, params: Option<&RawValue>) {
+    pub(super) fn write_call(&mut self, id: u64, method: &str, params: Option<&RawValue>) {
         self.write(|out| encode::request(out, id, method, params));
         self.unwritten.push((id, self.out.len()));
     }
@@ -420,12 +331,12 @@ fn follow(method: &str, params: Option<&RawValue>) -> Effect<SessionSpec> {
     }
 }
 
-fn prompt_error(code: ErrorCode, message: &str) -> Error {
+pub(super) fn prompt_error(code: ErrorCode, message: &str) -> Error {
     Error::new(code, message).in_phase(Phase::Prompt)
 }
 
 /// The prompt is in the agent's hands, or may be.
-fn sent(error: Error) -> Error {
+pub(super) fn sent(error: Error) -> Error {
     let mut error = error.in_phase(Phase::Prompt);
     error.details_mut().prompt_may_have_been_sent = true;
     error
@@ -434,21 +345,6 @@ fn sent(error: Error) -> Error {
 fn no_session(session_id: &str) -> Error {
     let shown: String = session_id.chars().take(64).collect();
     prompt_error(ErrorCode::SessionUnusable, &format!("no open session has the id {shown}"))
-}
-
-/// The session id of a `session/new` result. It must be a string that can be sent back.
-fn session_id_of(raw: &RawValue) -> Result<String> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct NewSession {
-        session_id: String,
-    }
-    let malformed = |why| Error::new(ErrorCode::MalformedResponse, format!("the agent's new session {why}"));
-    let new: NewSession = serde_json::from_str(raw.get()).map_err(|_| malformed("has no string sessionId"))?;
-    if new.session_id.is_empty() || new.session_id.len() > MAX_SESSION_ID_BYTES {
-        return Err(malformed("has an empty or overlong sessionId"));
-    }
-    Ok(new.session_id)
 }
 
 pub(super) fn stop_reason_of(raw: &RawValue) -> Option<String> {

@@ -10,6 +10,7 @@ mod children;
 mod early;
 mod end;
 mod inbound;
+mod opening;
 mod state;
 mod task;
 
@@ -23,6 +24,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::capabilities::{AgentCapabilities, Offers};
+use crate::delivery::Outbox;
 use crate::diagnostics::Diagnostics;
 use crate::error::{Error, ErrorCode, ExitFacts, Phase, Result};
 use crate::pending::{Effect, Reply};
@@ -37,6 +39,10 @@ pub trait AgentProcess: Send + Sync + 'static {
     fn exited(&self) -> BoxFuture<ExitFacts>;
     /// The end of its stderr, redacted; waits a bounded time for stderr to end.
     fn stderr_tail(&self) -> BoxFuture<Option<String>>;
+    /// Whether the host ended it together with all its agents, past their connections.
+    fn swept(&self) -> bool {
+        false
+    }
     /// Ends everything it started, at once and without waiting.
     fn kill(&self);
 }
@@ -79,7 +85,8 @@ pub struct CallOptions {
     pub timeout: Option<Duration>,
     /// What happens on success before the caller hears of it.
     pub effect: Effect<SessionSpec>,
-    /// Registers this session before the call goes out, as replaying (`session/load`), or not (`session/resume`).
+    /// Registers this session before the call goes out, as replaying (`session/load`), or not (`session/resume`). Refused
+    /// with `session_already_open` while a session of that id is open, or being opened.
     pub register: Option<(String, SessionSpec, bool)>,
 }
 
@@ -139,6 +146,8 @@ enum Command {
     },
     DropSession {
         session_id: String,
+        /// Only the session that tells its updates here.
+        of: Option<Arc<Outbox>>,
     },
     /// Teardown, first half: cancel turns, answer what is open, flush, close stdin.
     Wind {
@@ -306,7 +315,12 @@ impl Connection {
 
     /// Forgets a session; updates for it are dropped from now on.
     pub fn drop_session(&self, session_id: &str) {
-        let _ = self.inbox.send(Command::DropSession { session_id: session_id.to_owned() });
+        let _ = self.inbox.send(Command::DropSession { session_id: session_id.to_owned(), of: None });
+    }
+
+    /// The same, unless the id has become that of a session which tells its updates elsewhere.
+    pub fn drop_session_of(&self, session_id: &str, outbox: Arc<Outbox>) {
+        let _ = self.inbox.send(Command::DropSession { session_id: session_id.to_owned(), of: Some(outbox) });
     }
 
     /// What is known of an open session, where its [`SessionSpec`] asked for it; readable for as long as it is held.

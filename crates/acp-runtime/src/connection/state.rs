@@ -1,7 +1,7 @@
 //! What the connection's task owns, and how a line finds its way through it.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
 
 use memchr::memmem::Finder;
@@ -50,6 +50,8 @@ pub(super) struct State {
     pub updates: UpdateReader,
     pub early: EarlyUpdates,
     pub children: Children,
+    /// Sessions that the agent opened for callers who had left, not closed because somebody else is opening them.
+    pub unclosed: HashSet<String>,
     pub inbound: InboundTable,
     /// Messages read that the diagnostics do not count yet: one atomic step for a batch.
     messages: u64,
@@ -84,6 +86,7 @@ impl State {
             updates: UpdateReader::default(),
             early: EarlyUpdates::default(),
             children: Children::default(),
+            unclosed: HashSet::new(),
             inbound: InboundTable::default(),
             messages: 0,
             cancels: Vec::new(),

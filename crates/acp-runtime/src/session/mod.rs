@@ -52,6 +52,8 @@ pub struct Session {
     pub turn: Option<Turn>,
     /// The call whose late response a forced or timed-out turn still owes. While it is owed the session takes no turn.
     pub owed: Option<u64>,
+    /// The call that registered it before it was open; 0: the agent named it in an answer.
+    pub opened_by: u64,
     view: View,
     outbox: Option<Arc<Outbox>>,
     stage: Slab,
@@ -67,6 +69,7 @@ impl Session {
             id,
             turn: None,
             owed: None,
+            opened_by: 0,
             view: View::new(spec.view),
             outbox: spec.outbox.clone(),
             stage: Slab::default(),

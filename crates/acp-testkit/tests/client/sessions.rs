@@ -2,14 +2,18 @@
 
 use std::sync::Arc;
 
+use acp_runtime::client::Client;
 use acp_runtime::delivery::Kind;
-use acp_runtime::error::ErrorCode;
+use acp_runtime::error::{Error, ErrorCode, Result};
 use acp_runtime::port::DenyAll;
 use acp_runtime::session::{TurnOptions, ViewKind};
 use acp_testkit::Script;
+use acp_testkit::script::Options;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use tokio::sync::oneshot;
 
-use crate::support::{Listener, Stage, assert_code, begin, open, open_by, opened, prompt, prompted};
+use crate::support::{Listener, Stage, assert_code, begin, eventually, open, open_by, opened, prompt, prompted};
 
 fn loading() -> Script {
     Script::new()
@@ -106,7 +110,7 @@ async fn a_load_that_fails_or_is_given_up_leaves_no_session() {
     request.timeout = Some(std::time::Duration::from_millis(100));
     let failed = open_by(&client, "session/load", Some("old"), &request, &listener, ViewKind::Events).await;
     assert_code(&failed, ErrorCode::Timeout);
-    crate::support::eventually("the late answer", || client.diagnostics().messages_received >= 3).await;
+    eventually("the late answer", || client.diagnostics().messages_received >= 3).await;
     assert_code(&prompt(&client, "old", &listener).await, ErrorCode::SessionUnusable);
     client.connection().notify("_test/done", None).unwrap();
     stage.end(client).await;
@@ -132,10 +136,155 @@ async fn an_id_used_twice_leaves_nobody_waiting() {
     let turn = begin(&client, "s1", Some(&listener), TurnOptions::default());
     let request = stage.session_request();
     let refused = open_by(&client, "session/load", Some("s1"), &request, &other, ViewKind::Events).await;
-    assert_code(&refused, ErrorCode::TurnInProgress);
+    assert_code(&refused, ErrorCode::SessionAlreadyOpen);
     client.connection().notify("_test/go", None).unwrap();
     turn.await.unwrap().unwrap();
     stage.end(client).await;
+}
+
+/// Starts to reopen `old`; the call's number, and its end.
+fn reopen(
+    client: &Client,
+    stage: &Stage,
+    method: &str,
+    listener: &Arc<Listener>,
+) -> (u64, oneshot::Receiver<Result<Box<RawValue>>>) {
+    let (sender, receiver) = oneshot::channel();
+    let reply = Box::new(|outcome| drop(sender.send(outcome)));
+    let spec = listener.spec(ViewKind::Events);
+    (client.open(method, Some("old"), &stage.session_request(), spec, reply), receiver)
+}
+
+fn abandoned() -> Error {
+    Error::new(ErrorCode::Aborted, "let go")
+}
+
+/// Whoever comes second is refused at once; the agent, which is strict, hears nothing of it, and the first one loses nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_is_open_or_being_opened_is_not_opened_again() {
+    for (first, second) in [("session/load", "session/resume"), ("session/resume", "session/load")] {
+        let stage = Stage::new();
+        let script = Script::new()
+            .options(Options { strict: Some(true), ..Options::default() })
+            .then(loading())
+            .expect(first)
+            .update_in("old", chunk("agent_message_chunk", "old a"))
+            .expect("_test/go")
+            .respond(first, json!({}))
+            .prompt_begin()
+            .text("new a")
+            .prompt_end("end_turn")
+            .prompt_begin()
+            .prompt_end("end_turn");
+        let client = stage.launch(&script).await;
+        let (listener, other) = (Listener::new(), Listener::new());
+        let (_, opened) = reopen(&client, &stage, first, &listener);
+        listener.hears(Kind::Text, "old a").await;
+        for method in [first, second] {
+            let refused = reopen(&client, &stage, method, &other).1.await.unwrap();
+            assert_code(&refused, ErrorCode::SessionAlreadyOpen);
+            assert!(refused.unwrap_err().to_string().contains("being opened"));
+        }
+        client.connection().notify("_test/go", None).unwrap();
+        opened.await.unwrap().unwrap();
+        assert_eq!(prompt(&client, "old", &listener).await.unwrap().text, "new a");
+        for method in [first, second] {
+            let refused = reopen(&client, &stage, method, &other).1.await.unwrap();
+            assert_code(&refused, ErrorCode::SessionAlreadyOpen);
+        }
+        // Nor does the end of the refused calls, or of whoever made them, take it away.
+        client.connection().drop_session_of("old", Arc::clone(other.outbox()));
+        prompt(&client, "old", &listener).await.unwrap();
+        stage.end(client).await;
+        assert!(other.heard().is_empty());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_whose_opening_failed_or_was_let_go_or_that_was_dropped_is_opened_anew() {
+    let stage = Stage::new();
+    let script = loading()
+        .expect("session/load")
+        .respond_error("session/load", json!({"code": -32002, "message": "no such session"}))
+        .expect("session/load")
+        .expect("$/cancel_request")
+        .expect("session/load")
+        .respond("session/load", json!({}))
+        .expect("session/load")
+        .respond("session/load", json!({}))
+        .prompt_begin()
+        .prompt_end("end_turn");
+    let client = stage.launch(&script).await;
+    let listener = Listener::new();
+    assert_code(&reopen(&client, &stage, "session/load", &listener).1.await.unwrap(), ErrorCode::AgentError);
+    let (call, given_up) = reopen(&client, &stage, "session/load", &listener);
+    client.connection().abandon(call, abandoned());
+    assert_code(&given_up.await.unwrap(), ErrorCode::Aborted);
+    reopen(&client, &stage, "session/load", &listener).1.await.unwrap().unwrap();
+    client.connection().drop_session("old");
+    reopen(&client, &stage, "session/load", &listener).1.await.unwrap().unwrap();
+    prompt(&client, "old", &listener).await.unwrap();
+    stage.end(client).await;
+}
+
+/// The agent gives the id that is being opened to a new session: the end of the opening is not the end of that one.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_id_given_away_while_it_is_opened_stays_with_its_new_owner() {
+    for (fails, code) in [(true, ErrorCode::AgentError), (false, ErrorCode::SessionUnusable)] {
+        let stage = Stage::new();
+        let script = loading().expect("session/load").session_new("old");
+        let script = if fails {
+            script.respond_error("session/load", json!({"code": -32002, "message": "no such session"}))
+        } else {
+            script.respond("session/load", json!({}))
+        };
+        let client = stage.launch(&script.prompt_begin().text("mine").prompt_end("end_turn")).await;
+        let (listener, other) = (Listener::new(), Listener::new());
+        let (_, opened) = reopen(&client, &stage, "session/load", &other);
+        assert_eq!(open(&client, &stage, &listener).await.unwrap(), "old");
+        assert_code(&opened.await.unwrap(), code);
+        assert_eq!(prompt(&client, "old", &listener).await.unwrap().text, "mine");
+        stage.end(client).await;
+        assert_eq!((listener.text(), other.text()), ("mine".to_owned(), String::new()));
+    }
+}
+
+/// A session opened for a caller who had left stays open while somebody else opens it. If he fails or leaves, too, it is closed.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_was_opened_for_nobody_is_closed_whoever_tried_again() {
+    for leaves in [false, true] {
+        let stage = Stage::new();
+        let capabilities = json!({"agentCapabilities": {"loadSession": true, "sessionCapabilities": {"close": {}}}});
+        let failure = json!({"code": -32603, "message": "no"});
+        let mut script = Script::new()
+            .options(Options { strict: Some(true), ..Options::default() })
+            .then(Script::new().initialize_with(capabilities))
+            .expect_as("session/load", "one")
+            .expect("$/cancel_request")
+            .expect_as("session/load", "two")
+            .respond("one", json!({}))
+            .notify("_test/opened", json!({}));
+        if leaves {
+            script = script.expect("$/cancel_request");
+        }
+        let script = script.respond_error("two", failure);
+        let script =
+            script.expect_params("session/close", json!({"sessionId": "old"})).respond("session/close", json!({}));
+        let client = stage.launch(&script.expect("_test/end")).await;
+        let listener = Listener::new();
+        let (one, first) = reopen(&client, &stage, "session/load", &listener);
+        client.connection().abandon(one, abandoned());
+        assert_code(&first.await.unwrap(), ErrorCode::Aborted);
+        let (two, second) = reopen(&client, &stage, "session/load", &listener);
+        if leaves {
+            eventually("the late answer", || client.diagnostics().late_responses == 1).await;
+            client.connection().abandon(two, abandoned());
+        }
+        assert_code(&second.await.unwrap(), if leaves { ErrorCode::Aborted } else { ErrorCode::AgentError });
+        eventually("the answer to the close", || client.diagnostics().messages_received >= 5).await;
+        client.connection().notify("_test/end", None).unwrap();
+        stage.end(client).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

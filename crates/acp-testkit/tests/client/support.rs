@@ -205,6 +205,11 @@ impl Listener {
         SessionSpec { view, outbox: Some(Arc::clone(&self.outbox)), state: true, cwd: None, discard_replay: false }
     }
 
+    /// Where the session tells it.
+    pub fn outbox(&self) -> &Arc<Outbox> {
+        &self.outbox
+    }
+
     /// Takes what is queued; whether there was something.
     pub fn take(&self) -> bool {
         let mut reader = self.reader.lock().unwrap();

@@ -1,0 +1,200 @@
+//! How sessions come and go: opened by the agent's answer, or registered before the call that reopens them.
+//!
+//! A session has one owner: whoever opened it. A call that reopens one takes its id at once, since its history comes before
+//! its answer, and gives it back when it fails or is let go; a second call for the same id is refused meanwhile. So the end
+//! of one call never takes away what another one opened.
+
+use std::sync::atomic::Ordering;
+
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::CancelState;
+use super::calls::{prompt_error, sent};
+use super::state::State;
+use crate::bridge::CallsClosed;
+use crate::error::{Error, ErrorCode, Phase, Result};
+use crate::pending::{Effect, Waiting};
+use crate::session::{MAX_SESSION_ID_BYTES, Session, SessionSpec};
+use crate::wire::encode;
+
+impl State {
+    /// Takes the id of a session for the call that is about to reopen it.
+    pub(super) fn register_session(
+        &mut self,
+        call: u64,
+        session_id: String,
+        spec: &SessionSpec,
+        replaying: bool,
+    ) -> Result<()> {
+        if let Some(session) = self.sessions.get_mut(&session_id) {
+            let opener = session.opened_by;
+            let how = if self.pending.get_mut(opener).is_some() { "being opened" } else { "open" };
+            let why = format!("the session is already {how}; use that one, or close it first");
+            return Err(Error::new(ErrorCode::SessionAlreadyOpen, why));
+        }
+        self.announce_session(&session_id, spec);
+        let mut session = Session::new(session_id, spec);
+        session.opened_by = call;
+        if replaying {
+            session.set_replaying(true);
+        }
+        self.add_session(session);
+        Ok(())
+    }
+
+    /// Whether this call registered the session that has the id now.
+    pub(super) fn opened_by(&mut self, session_id: &str, call: u64) -> bool {
+        self.sessions.get_mut(session_id).is_some_and(|session| session.opened_by == call)
+    }
+
+    /// The answer to a call that opens a session whose id the agent chooses.
+    pub(super) fn on_session_named(
+        &mut self,
+        mut waiting: Waiting<SessionSpec>,
+        spec: &SessionSpec,
+        result: Result<Box<RawValue>>,
+    ) {
+        match result.and_then(|raw| session_id_of(&raw).map(|id| (raw, id))) {
+            Ok((raw, session_id)) => {
+                self.announce_session(&session_id, spec);
+                let session = Session::new(session_id.clone(), spec);
+                session.with_state(|state| state.on_result(&raw));
+                self.add_session(session);
+                // The host hears of the session before its first update.
+                waiting.answer(Ok(raw));
+                self.replay_early(&session_id);
+            }
+            Err(error) => waiting.answer(Err(error)),
+        }
+    }
+
+    /// The answer to a call that reopens a session.
+    pub(super) fn on_session_ready(
+        &mut self,
+        mut waiting: Waiting<SessionSpec>,
+        call: u64,
+        session_id: &str,
+        result: Result<Box<RawValue>>,
+    ) {
+        let own = self.opened_by(session_id, call);
+        let result = match result {
+            Ok(raw) if own => {
+                self.unclosed.remove(session_id);
+                if let Some(session) = self.sessions.touch(session_id) {
+                    session.set_replaying(false);
+                    session.with_state(|state| state.on_result(&raw));
+                    session.publish();
+                }
+                Ok(raw)
+            }
+            Ok(_) => Err(Error::new(ErrorCode::SessionUnusable, GIVEN_AWAY)),
+            Err(error) => {
+                if own {
+                    self.drop_session(session_id);
+                    self.close_unwanted(session_id);
+                }
+                Err(error)
+            }
+        };
+        waiting.answer(result);
+    }
+
+    /// The answer to a call that nobody waits for any more. A session that it opened is closed again.
+    pub(super) fn on_unwanted(&mut self, effect: Effect<SessionSpec>, result: Result<&RawValue, &Error>) {
+        let opened = result.is_ok();
+        let session_id = match effect {
+            Effect::OpenSession(_) => result.ok().and_then(|raw| session_id_of(raw).ok()),
+            Effect::SessionReady(session_id) => Some(session_id),
+            _ => None,
+        };
+        let Some(session_id) = session_id else { return };
+        // One that is open by now is in use, and closed by whoever uses it.
+        let opener = self.sessions.get_mut(&session_id).map(|session| session.opened_by);
+        if opened && opener.is_none_or(|call| self.pending.get_mut(call).is_some()) {
+            self.unclosed.insert(session_id.clone());
+        }
+        self.close_unwanted(&session_id);
+    }
+
+    /// Closes a session that the agent opened for nobody, where the agent can; not while somebody opens it anew.
+    fn close_unwanted(&mut self, session_id: &str) {
+        if self.sessions.get_mut(session_id).is_some() || !self.unclosed.remove(session_id) {
+            return;
+        }
+        if !self.shared.capabilities.get().is_some_and(|c| c.allows_method("session/close")) {
+            return;
+        }
+        let Ok(params) = encode::raw(&json!({ "sessionId": session_id })) else { return };
+        let waiting = Waiting {
+            method: "session/close".to_owned(),
+            phase: Phase::Session,
+            deadline: None,
+            effect: Effect::None,
+            // Whatever the agent says to it.
+            reply: Some(Box::new(|_| {})),
+            written: false,
+        };
+        let call = self.shared.next_id.fetch_add(1, Ordering::Relaxed);
+        self.pending.register(call, waiting);
+        self.write_call(call, "session/close", Some(&params));
+    }
+
+    fn announce_session(&self, session_id: &str, spec: &SessionSpec) {
+        if let Some(cwd) = &spec.cwd {
+            self.options.services.session_opened(session_id, cwd);
+        }
+    }
+
+    pub(super) fn drop_session(&mut self, session_id: &str) {
+        self.cancel_permissions(session_id);
+        self.options.services.session_closed(session_id);
+        self.children.forget(session_id);
+        if let Some(session) = self.sessions.remove(session_id) {
+            self.shared.states().remove(session_id);
+            self.retire(session, "the session was closed");
+        }
+    }
+
+    /// A new session. An agent that names one twice takes it away from whoever had it.
+    fn add_session(&mut self, session: Session) {
+        self.children.forget(&session.id);
+        let state = session.state().cloned();
+        if let Some(state) = state {
+            self.shared.states().insert(session.id.clone(), state);
+        } else {
+            self.shared.states().remove(&session.id);
+        }
+        if let Some(old) = self.sessions.insert(session) {
+            self.retire(old, GIVEN_AWAY);
+        }
+    }
+
+    fn retire(&mut self, mut session: Session, why: &str) {
+        let turn = session.end_turn(CallsClosed::Cancelled, None);
+        session.on_end();
+        if let Some(turn) = turn {
+            session.publish();
+            turn.fail(sent(prompt_error(ErrorCode::SessionUnusable, why)));
+        }
+        self.answer_cancels(&session.id, CancelState::Forced);
+    }
+}
+
+const GIVEN_AWAY: &str = "the agent gave the session's id away";
+
+/// The session id of a `session/new` result. It must be a string that can be sent back.
+fn session_id_of(raw: &RawValue) -> Result<String> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct NewSession {
+        session_id: String,
+    }
+    let malformed = |why| Error::new(ErrorCode::MalformedResponse, format!("the agent's new session {why}"));
+    let new: NewSession = serde_json::from_str(raw.get()).map_err(|_| malformed("has no string sessionId"))?;
+    if new.session_id.is_empty() || new.session_id.len() > MAX_SESSION_ID_BYTES {
+        return Err(malformed("has an empty or overlong sessionId"));
+    }
+    Ok(new.session_id)
+}
