@@ -140,7 +140,10 @@ export interface BuildSpawnEnvOptions {
  */
 export function buildSpawnEnv(allowList: readonly string[], options?: BuildSpawnEnvOptions): Record<string, string>;
 
-/** Kills every process tree of this host's agents, synchronously. Runs by itself when the host exits. */
+/**
+ * Kills every process tree of this host's agents, synchronously. What waits for one of them rejects with `client_closed`.
+ * Runs by itself when the host exits.
+ */
 export function killAllProcesses(): void;
 /** How many agents of this host run. */
 export function activeProcessCount(): number;

@@ -4,6 +4,7 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
+const { killAllProcesses } = require('../..');
 const { end, gate, initialize, scripted } = require('../support/scripted.js');
 
 const PENDING = [
@@ -18,6 +19,7 @@ const PENDING = [
 for (const [name, leave] of /** @type {Array<[string, (client: import('../../types/client').AcpClient) => unknown]>} */ ([
   ['closed', (client) => client.close()],
   ['killed', (client) => client.kill()],
+  ['killed with all others', () => killAllProcesses()],
 ])) {
   test(`what waits when a client is ${name}, and what comes later, fails with client_closed`, async () => {
     const sent = gate();
@@ -44,6 +46,21 @@ for (const [name, leave] of /** @type {Array<[string, (client: import('../../typ
     assert.throws(() => client.notify('_x/y'), { code: 'client_closed' });
   });
 }
+
+test('an end of all agents is told as what it is, with how the agent ended', async () => {
+  const sent = gate();
+  const client = await scripted(PENDING, { onExtNotification: sent.open });
+  const session = await client.newSession();
+  const failures = Promise.allSettled([session.prompt('x'), client.request('_x/y')]);
+  await sent.opened;
+  killAllProcesses();
+  for (const outcome of await failures) {
+    const { code, message, exit, retryable } = /** @type {any} */ (outcome).reason;
+    assert.deepEqual([code, retryable], ['client_closed', false]);
+    assert.match(message, /the host ended all of its ACP agents/);
+    assert.ok(exit.signal !== null || exit.exitCode !== null, JSON.stringify(exit));
+  }
+});
 
 test('a session that was closed itself stays unusable, and an agent that ended by itself has exited', async () => {
   const client = await scripted([{ do: 'initialize' }, { do: 'session_new' }, { do: 'session_new', sessionId: 's2' }]);

@@ -25,6 +25,10 @@ impl AgentProcess for Adapter {
         })
     }
 
+    fn swept(&self) -> bool {
+        self.0.was_swept()
+    }
+
     fn kill(&self) {
         self.0.kill();
     }

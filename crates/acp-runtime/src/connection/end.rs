@@ -25,28 +25,31 @@ pub(super) enum End {
 }
 
 impl State {
-    /// The facts of an end, before anything is failed with them.
-    pub(super) fn facts(&mut self, end: End, stderr_tail: Option<String>) -> EndFacts {
+    /// The facts of an end, before anything is failed with them. `swept`: the host ended all of its agents at once.
+    pub(super) fn facts(&mut self, end: End, stderr_tail: Option<String>, swept: bool) -> EndFacts {
         let stderr_tail = stderr_tail.filter(|tail| !tail.trim().is_empty());
         let closing = self.shared.closing.load(Ordering::Acquire);
-        match end {
+        let by_host = if closing { Some(CLOSED) } else { swept.then_some(SWEPT) };
+        match (end, by_host) {
             // The host wanted it so, and how the agent took it is still told.
-            End::Exited(exit) if closing => EndFacts { exit: Some(exit), ..closed_by_host(stderr_tail) },
-            End::Closed(_) if closing => closed_by_host(stderr_tail),
-            End::Exited(exit) => EndFacts {
+            (End::Exited(exit), Some(why)) => closed_by_host(why, Some(exit), stderr_tail),
+            (End::Closed(_), Some(why)) => closed_by_host(why, None, stderr_tail),
+            (End::Exited(exit), None) => EndFacts {
                 code: ErrorCode::AgentExited,
                 message: self.exit_message(&exit, stderr_tail.as_deref()),
                 exit: Some(exit),
                 stderr_tail,
             },
-            End::Closed(why) => EndFacts {
+            (End::Closed(why), None) => EndFacts {
                 code: ErrorCode::ConnectionClosed,
                 message: format!("ACP connection closed: {why}{}", last_line(stderr_tail.as_deref())),
                 exit: None,
                 stderr_tail,
             },
-            End::Stopped(error) => EndFacts { code: error.code(), message: error.to_string(), exit: None, stderr_tail },
-            End::Abandoned => EndFacts {
+            (End::Stopped(error), _) => {
+                EndFacts { code: error.code(), message: error.to_string(), exit: None, stderr_tail }
+            }
+            (End::Abandoned, _) => EndFacts {
                 code: ErrorCode::ClientClosed,
                 message: "the ACP client was dropped".to_owned(),
                 exit: None,
@@ -139,9 +142,11 @@ impl Drop for State {
     }
 }
 
-fn closed_by_host(stderr_tail: Option<String>) -> EndFacts {
-    let message = "the ACP client was closed".to_owned();
-    EndFacts { code: ErrorCode::ClientClosed, message, exit: None, stderr_tail }
+const CLOSED: &str = "the ACP client was closed";
+const SWEPT: &str = "the host ended all of its ACP agents";
+
+fn closed_by_host(why: &str, exit: Option<ExitFacts>, stderr_tail: Option<String>) -> EndFacts {
+    EndFacts { code: ErrorCode::ClientClosed, message: why.to_owned(), exit, stderr_tail }
 }
 
 /// The last line of stderr that says something, for the message.

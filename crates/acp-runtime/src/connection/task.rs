@@ -97,7 +97,7 @@ pub(super) async fn run(transport: Transport, mut commands: UnboundedReceiver<Co
         process.kill();
     }
     let stderr_tail = process.stderr_tail().await;
-    let facts = Arc::new(state.facts(end, stderr_tail));
+    let facts = Arc::new(state.facts(end, stderr_tail, process.swept()));
     state.end(&facts, &mut commands);
     state.options.services.closed().await;
     tracing::debug!(target: "acp::connection", code = %facts.code, "connection ended");

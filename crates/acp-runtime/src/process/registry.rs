@@ -49,7 +49,7 @@ fn kill(whose: impl Fn(OwnerId) -> bool) -> usize {
         trees().values().filter(|(of, _)| whose(*of)).filter_map(|(_, tree)| tree.upgrade()).collect();
     // First every tree gets its signals, then each is waited for: the bound is shared, not added up.
     for tree in &chosen {
-        tree.kill_once();
+        tree.sweep();
     }
     for tree in &chosen {
         tree.kill();

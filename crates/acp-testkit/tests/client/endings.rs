@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
+use acp_runtime::client::Client;
 use acp_runtime::connection::{CallOptions, CancelState};
 use acp_runtime::delivery::Kind;
 use acp_runtime::error::{ErrorCode, Phase};
 use acp_runtime::port::DenyAll;
+use acp_runtime::process::registry;
 use acp_runtime::session::TurnOptions;
 use acp_testkit::Script;
 
 use crate::support::{
-    Decider, Listener, PATIENCE, Stage, assert_code, begin, brisk, case, open, opened, prompt, prompted,
+    Decider, Listener, PATIENCE, Stage, assert_code, begin, brisk, case, eventually, open, opened, prompt, prompted,
 };
 
 #[cfg(unix)]
@@ -52,7 +54,47 @@ async fn p08_death_in_a_turn_fails_everything_once_and_at_once() {
     stage.assert_empty();
     assert_eq!(client.close(brisk()).await.exit, info.exit);
     let told = || host.closed.load(std::sync::atomic::Ordering::SeqCst) == 1;
-    crate::support::eventually("the end, told to the host", told).await;
+    eventually("the end, told to the host", told).await;
+}
+
+/// The host ends all of its agents at once, past their connections: that is why everything fails, not that an agent died.
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn an_end_of_all_agents_is_the_hosts_doing_whatever_waits() {
+    let stage = Stage::new();
+    let (client, listener) = opened(&stage, &prompted().text("part"), Arc::new(DenyAll)).await;
+    let launching = Client::launch(stage.options(&Script::new().expect("_test/never")), Arc::new(DenyAll));
+    let launching = tokio::spawn(launching);
+    eventually("both agents run", || registry::active_count(stage.owner) == 2).await;
+    let turn = begin(&client, "s1", Some(&listener), TurnOptions::default());
+    listener.hears(Kind::Text, "part").await;
+    let call = client.connection().call("_x/never", None, CallOptions::plain(Phase::Session));
+    let killed = tokio::task::spawn_blocking(move || registry::kill_all(stage.owner));
+    let (turn, call, killed, launched) = tokio::join!(turn, call, killed, launching);
+    assert_eq!(killed.unwrap(), 2);
+    let errors = [turn.unwrap().unwrap_err(), call.unwrap_err(), launched.unwrap().map(|_| ()).unwrap_err()];
+    for (error, phase) in errors.iter().zip([Phase::Prompt, Phase::Session, Phase::Initialize]) {
+        let details = error.details();
+        assert_eq!((details.code, details.phase, details.retryable), (ErrorCode::ClientClosed, Some(phase), false));
+        assert_eq!(details.exit.as_ref().and_then(|exit| exit.signal.as_deref()), Some("SIGKILL"), "{error:?}");
+        assert!(error.to_string().contains("the host ended all"), "{error}");
+    }
+    assert_eq!(errors[0].details().partial_text.as_deref(), Some("part"));
+    let later = client.connection().call("_x/later", None, CallOptions::plain(Phase::Session)).await;
+    assert_code(&later, ErrorCode::ClientClosed);
+}
+
+/// An agent that has died by itself has died by itself, whatever the host ends afterwards.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_end_of_all_agents_does_not_cover_up_a_death_before_it() {
+    let stage = Stage::new();
+    let script = Script::new().initialize().expect("_x/die").exit(3);
+    let client = stage.launch(&script).await;
+    let died = client.connection().call("_x/die", None, CallOptions::plain(Phase::Session)).await;
+    assert_code(&died, ErrorCode::AgentExited);
+    registry::kill_all(stage.owner);
+    let later = client.connection().call("_x/later", None, CallOptions::plain(Phase::Session)).await;
+    assert_code(&later, ErrorCode::AgentExited);
 }
 
 /// Calls that race with the end are answered, too: by closures, as the addon makes them.
@@ -143,7 +185,7 @@ async fn what_waits_when_the_host_closes_fails_because_of_that() {
         let plain = || CallOptions::plain(Phase::Session);
         let connection = client.connection().clone();
         let call = tokio::spawn(async move { connection.call("_x/never", None, plain()).await });
-        crate::support::eventually("the call", || client.diagnostics().messages_received >= 3).await;
+        eventually("the call", || client.diagnostics().messages_received >= 3).await;
         if kill {
             client.kill();
         }

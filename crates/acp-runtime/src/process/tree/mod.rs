@@ -63,6 +63,8 @@ pub struct ProcessTree {
     stderr: Arc<StderrTail>,
     stderr_task: AbortHandle,
     finished: AtomicBool,
+    /// Whether the host ended it together with all others.
+    swept: AtomicBool,
     shutdown: tokio::sync::Mutex<Option<ShutdownReport>>,
 }
 
@@ -93,6 +95,7 @@ impl ProcessTree {
             stderr: tail,
             stderr_task,
             finished: AtomicBool::new(false),
+            swept: AtomicBool::new(false),
             shutdown: tokio::sync::Mutex::new(None),
         });
         registry::register(&tree);
@@ -165,11 +168,21 @@ impl ProcessTree {
         Vec::new()
     }
 
-    /// Sends the kill without waiting for anything.
-    pub(super) fn kill_once(&self) {
-        if !self.is_finished() {
-            self.os.kill_pass();
+    /// Sends the kill without waiting for anything, as the host's end of all its trees.
+    pub(super) fn sweep(&self) {
+        if self.is_finished() {
+            return;
         }
+        // Before the signal: whoever notices the end asks for its reason.
+        if self.try_exit().is_none() {
+            self.swept.store(true, Ordering::Release);
+        }
+        self.os.kill_pass();
+    }
+
+    /// Whether the host ended it together with all its others, rather than the agent itself.
+    pub fn was_swept(&self) -> bool {
+        self.swept.load(Ordering::Acquire)
     }
 
     /// The ids of all processes of the tree that are alive (zombies are not), the agent's own included.
