@@ -26,7 +26,11 @@ export interface CallOptions {
   signal?: AbortSignalLike;
   /** `_meta` of the request, passed on as it is; trace context (`traceparent`, `tracestate`, `baggage`) goes here. Default: absent. */
   meta?: Meta;
-  /** Milliseconds until the call rejects with `timeout`; 0 means no limit. Default: the client's `requestTimeoutMs`. */
+  /**
+   * Milliseconds until the call rejects with `timeout`; 0 means no limit. Not counted is the time in which the agent waits
+   * for the host about this very call: for an answer to a form or an address that names it, or, while it reopens a session,
+   * for whatever is asked in that session. Default: the client's `requestTimeoutMs`.
+   */
   timeoutMs?: number;
 }
 
@@ -40,7 +44,7 @@ export interface AuthenticateOptions {
   meta?: Meta;
   /** Reject with `acp_auth_required` when no method matches. Default: `false`, the step is left out. */
   require?: boolean;
-  /** Milliseconds for the step. Default: 60,000. */
+  /** Milliseconds for the step, without those in which it waits for an answer to its own questions. Default: 60,000. */
   timeoutMs?: number;
 }
 
@@ -158,7 +162,7 @@ export interface LaunchOptions {
    * milliseconds are the limit of the whole. For agents that download themselves first. Default: not set.
    */
   initializeMaxMs?: number;
-  /** Milliseconds for every other request but `session/prompt`; 0 means no limit. Default: 60,000. */
+  /** Milliseconds for every other request but `session/prompt`, as {@link CallOptions.timeoutMs}. Default: 60,000. */
   requestTimeoutMs?: number;
   /** Longest message accepted, in bytes; a longer one is skipped and counted. Default: 32 MiB (33,554,432). */
   maxMessageBytes?: number;
@@ -244,11 +248,15 @@ export interface PromptOptions {
    * with `aborted`. No room: `turn_in_progress`. Limits count from the turn's beginning. Default: the session's `queue`.
    */
   queue?: boolean;
-  /** Milliseconds for the whole turn; then it is cancelled and rejects with `timeout`. 0 means no limit. Default: 0. */
+  /**
+   * Milliseconds for the whole turn; then it is cancelled and rejects with `timeout`. The time in which the agent waits for
+   * the host counts, too: nothing makes a turn longer. 0 means no limit. Default: 0.
+   */
   timeoutMs?: number;
   /**
    * Milliseconds without any protocol frame of this session; then the turn is cancelled and rejects with
-   * `turn_stalled`. Paused while the agent waits for the host. 0 means no limit. Default: 0.
+   * `turn_stalled`. Paused while the agent waits for the host: for a permission, a form, a file, a terminal, an extension
+   * request. 0 means no limit. Default: 0.
    */
   idleTimeoutMs?: number;
 }

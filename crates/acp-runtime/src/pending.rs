@@ -47,6 +47,15 @@ pub struct Waiting<S> {
     pub reply: Option<Reply>,
     /// Whether its bytes may have reached the agent.
     pub written: bool,
+    /// While the host is asked about it, its time stands still.
+    pub asked: Asked,
+}
+
+/// Questions of the agent about a call that wait for the host.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Asked {
+    open: usize,
+    since: Option<Instant>,
 }
 
 /// Calls by their id. Ids are handed out by [`crate::connection`], increasing and never reused.
@@ -81,12 +90,31 @@ impl<S> Pending<S> {
 
     /// The nearest deadline.
     pub fn next_deadline(&self) -> Option<Instant> {
-        self.calls.values().filter_map(|c| c.deadline).min()
+        self.calls.values().filter_map(Waiting::limit).min()
     }
 
     /// Ids whose deadline has passed.
     pub fn expired(&self, now: Instant) -> Vec<u64> {
-        self.calls.iter().filter(|(_, c)| c.deadline.is_some_and(|d| d <= now)).map(|(id, _)| *id).collect()
+        self.calls.iter().filter(|(_, c)| c.limit().is_some_and(|d| d <= now)).map(|(id, _)| *id).collect()
+    }
+
+    /// The agent waits for the host about this call, whose time stands still until it has as many answers.
+    pub fn on_host_asked(&mut self, id: u64, now: Instant) {
+        if let Some(call) = self.calls.get_mut(&id) {
+            call.asked.open += 1;
+            call.asked.since.get_or_insert(now);
+        }
+    }
+
+    /// The host answered: what was left of the call's time runs on.
+    pub fn on_host_answered(&mut self, id: u64, now: Instant) {
+        let Some(call) = self.calls.get_mut(&id) else { return };
+        call.asked.open = call.asked.open.saturating_sub(1);
+        if call.asked.open == 0
+            && let Some(since) = call.asked.since.take()
+        {
+            call.deadline = call.deadline.map(|deadline| deadline + (now - since));
+        }
     }
 
     /// The call with this id.
@@ -126,6 +154,11 @@ impl<S> Pending<S> {
 }
 
 impl<S> Waiting<S> {
+    /// When it is given up, as things stand.
+    fn limit(&self) -> Option<Instant> {
+        self.deadline.filter(|_| self.asked.open == 0)
+    }
+
     /// Tells the caller.
     pub fn answer(&mut self, outcome: Result<Box<RawValue>>) {
         if let Some(reply) = self.reply.take() {
@@ -153,7 +186,32 @@ mod tests {
                 answers.fetch_add(1, Ordering::SeqCst);
             })),
             written: true,
+            asked: Asked::default(),
         }
+    }
+
+    #[test]
+    fn time_stands_still_for_as_long_as_any_question_is_open() {
+        let (t0, ms) = (Instant::now(), std::time::Duration::from_millis(1));
+        let mut pending = Pending::default();
+        pending.register(1, Waiting { deadline: Some(t0 + 10 * ms), ..call(&Arc::default()) });
+        pending.on_host_asked(1, t0 + 4 * ms);
+        pending.on_host_asked(1, t0 + 5 * ms);
+        pending.on_host_answered(1, t0 + 100 * ms);
+        assert_eq!((pending.next_deadline(), pending.expired(t0 + 200 * ms)), (None, vec![]));
+        pending.on_host_answered(1, t0 + 104 * ms);
+        assert_eq!(pending.next_deadline(), Some(t0 + 110 * ms));
+        assert_eq!((pending.expired(t0 + 109 * ms), pending.expired(t0 + 110 * ms)), (vec![], vec![1]));
+        // One answer too many, and one for a call that is gone, change nothing.
+        pending.on_host_answered(1, t0 + 105 * ms);
+        pending.on_host_asked(2, t0);
+        pending.on_host_answered(2, t0);
+        assert_eq!(pending.next_deadline(), Some(t0 + 110 * ms));
+        // Who was let go has no time left that could run on.
+        pending.on_host_asked(1, t0);
+        pending.abandon(1);
+        pending.on_host_answered(1, t0 + 5 * ms);
+        assert_eq!(pending.next_deadline(), None);
     }
 
     proptest! {

@@ -12,7 +12,7 @@ use super::state::{State, Winding};
 use super::{CallOptions, CancelState, Command};
 use crate::bridge::CallsClosed;
 use crate::error::{Error, ErrorCode, Phase, Result};
-use crate::pending::{Effect, Waiting};
+use crate::pending::{Asked, Effect, Waiting};
 use crate::session::{Due, SessionSpec, Turn};
 use crate::trace::{self, Direction};
 use crate::wire::encode;
@@ -36,7 +36,15 @@ impl State {
                 };
                 let deadline = timeout.map(|t| self.now + t);
                 let reply = Some(reply);
-                let waiting = Waiting { method: method.clone(), phase, deadline, effect, reply, written: false };
+                let waiting = Waiting {
+                    method: method.clone(),
+                    phase,
+                    deadline,
+                    effect,
+                    reply,
+                    written: false,
+                    asked: Asked::default(),
+                };
                 self.pending.register(id, waiting);
                 self.write_call(id, &method, params.as_deref());
             }
@@ -95,6 +103,7 @@ impl State {
             effect: Effect::EndTurn(session_id),
             reply: None,
             written: false,
+            asked: Asked::default(),
         };
         self.pending.register(call, waiting);
         self.write_call(call, "session/prompt", Some(params));

@@ -11,9 +11,11 @@ use serde_json::value::RawValue;
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 
 use super::state::State;
+use crate::pending::Effect;
 use crate::port::{BoxFuture, PermissionDecision, PermissionRequest};
 use crate::services::elicitation::{self, Elicitation, Modes};
 use crate::services::permission::{Outcome, Several, request, resolve_decision};
+use crate::session::Turn;
 use crate::text::bound::DEFAULT_IDENTIFIER_MAX;
 use crate::text::sanitize::sanitized;
 use crate::wire::encode::{self, Answer, AnswerError, code};
@@ -23,6 +25,8 @@ const MAX_OPEN: usize = 256;
 
 /// URL elicitations whose completion may still be told. An agent with more of them loses the oldest.
 const MAX_ELICITATIONS: usize = 256;
+
+const WAIT_FOR_EXIT: &str = "terminal/wait_for_exit";
 
 /// What a request asks, as far as taking it back differs.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,6 +40,8 @@ struct Open {
     /// The agent's id, in its own JSON.
     id: String,
     session_id: Option<String>,
+    /// The call of ours that the agent cannot answer before it has this answer.
+    about: Option<u64>,
     asks: Asks,
     /// The id of a URL elicitation.
     elicitation: Option<String>,
@@ -74,8 +80,8 @@ enum Handler {
     Known(Answer),
     /// Somebody is asked.
     Asked(Asks, Option<String>, BoxFuture<Answer>),
-    /// A person is asked, for a session or not; a URL has an id.
-    Elicited(Option<String>, Option<String>, BoxFuture<Answer>),
+    /// A person is asked, for a session or a call or neither; a URL has an id.
+    Elicited(Option<String>, Option<u64>, Option<String>, BoxFuture<Answer>),
 }
 
 /// Calls into the host's code on the connection's own task, which must survive it.
@@ -103,9 +109,15 @@ impl State {
     pub(super) fn on_request(&mut self, id: &str, method: &str, params: Option<&RawValue>) {
         match self.handler(method, params) {
             Ok(Handler::Known(answer)) => self.write(|out| encode::response(out, id, &answer)),
-            Ok(Handler::Asked(asks, session_id, future)) => self.open_request(id, asks, session_id, None, future),
-            Ok(Handler::Elicited(session_id, elicitation, future)) => {
-                self.open_request(id, Asks::Elicitation, session_id, elicitation, future);
+            Ok(Handler::Asked(asks, session_id, future)) => {
+                let about = session_id.as_deref().and_then(|id| self.call_of_session(id));
+                // A command of its own explains why a turn is silent; to a call it is no excuse.
+                let about = about.filter(|&call| method != WAIT_FOR_EXIT || self.turn(call).is_some());
+                self.open_request(id, asks, session_id, about, None, future);
+            }
+            Ok(Handler::Elicited(session_id, call, elicitation, future)) => {
+                let about = call.or_else(|| self.call_of_session(session_id.as_deref()?));
+                self.open_request(id, Asks::Elicitation, session_id, about, elicitation, future);
             }
             Err(error) => {
                 self.shared.diagnostics.refused_request(1);
@@ -168,7 +180,7 @@ impl State {
             return Ok(Handler::Known(outcome(&denied.outcome)));
         };
         let tool_call = session.merge_tool_call(child.as_deref(), &asked.tool_call, params).to_view();
-        if session.turn.as_ref().is_some_and(crate::session::Turn::cancel_requested) {
+        if session.turn.as_ref().is_some_and(Turn::cancel_requested) {
             // Rule C46.
             return Ok(Handler::Known(outcome(&Outcome::Cancelled)));
         }
@@ -206,8 +218,9 @@ impl State {
         {
             return Err(unknown_session(id));
         }
-        // A question about a prompt is a question of its session, whose clock stands meanwhile.
-        let session_id = session_id.or_else(|| self.session_of_call(request_id?.parse().ok()?));
+        // A question about a prompt is a question of its session.
+        let call = request_id.and_then(|id| id.trim_matches('"').parse().ok());
+        let session_id = session_id.or_else(|| self.session_of_turn(call?));
         self.flush_for_host(session_id.as_deref());
         let asked = guard(|| self.host.elicitation(session_id.as_deref(), &shown))?;
         let id = match &ask {
@@ -223,12 +236,44 @@ impl State {
             known.push_back(id.clone());
         }
         let future = Box::pin(async move { ask.answer(asked.await) });
-        Ok(Handler::Elicited(session_id, id, future))
+        Ok(Handler::Elicited(session_id, call, id, future))
     }
 
-    fn session_of_call(&mut self, call: u64) -> Option<String> {
-        let runs = |turn: &crate::session::Turn| turn.call == call;
-        self.sessions.iter_mut().find(|s| s.turn.as_ref().is_some_and(runs)).map(|s| s.id.clone())
+    /// The session whose turn a call is.
+    fn session_of_turn(&mut self, call: u64) -> Option<String> {
+        match &self.pending.get_mut(call)?.effect {
+            Effect::EndTurn(session_id) => Some(session_id.clone()),
+            _ => None,
+        }
+    }
+
+    /// The call that a question of a session is about: its turn, or the one that opens it.
+    fn call_of_session(&mut self, session_id: &str) -> Option<u64> {
+        let session = self.sessions.get_mut(session_id)?;
+        let call = session.turn.as_ref().map_or(session.opened_by, |turn| turn.call);
+        self.pending.get_mut(call).map(|_| call)
+    }
+
+    /// The clocks of a call stand while the host is asked about it. The limit of a whole turn is none of them.
+    fn on_host_asked(&mut self, call: u64) {
+        self.pending.on_host_asked(call, self.now);
+        if let Some(turn) = self.turn(call) {
+            turn.on_host_asked();
+        }
+    }
+
+    fn on_host_answered(&mut self, call: u64) {
+        let now = self.now;
+        self.pending.on_host_answered(call, now);
+        if let Some(turn) = self.turn(call) {
+            turn.on_host_answered(now);
+        }
+    }
+
+    /// The running turn of a call.
+    fn turn(&mut self, call: u64) -> Option<&mut Turn> {
+        let session_id = self.session_of_turn(call)?;
+        self.sessions.get_mut(&session_id)?.turn.as_mut().filter(|turn| turn.call == call)
     }
 
     /// The host sees everything that came before the question.
@@ -243,15 +288,15 @@ impl State {
         id: &str,
         asks: Asks,
         session_id: Option<String>,
+        about: Option<u64>,
         elicitation: Option<String>,
         future: BoxFuture<Answer>,
     ) {
-        if let Some(turn) = session_id.as_deref().and_then(|id| self.sessions.get_mut(id)).and_then(|s| s.turn.as_mut())
-        {
-            turn.on_host_asked();
+        if let Some(call) = about {
+            self.on_host_asked(call);
         }
         let abort = self.inbound.handlers.spawn(future);
-        self.inbound.open.insert(abort.id(), Open { id: id.to_owned(), session_id, asks, elicitation, abort });
+        self.inbound.open.insert(abort.id(), Open { id: id.to_owned(), session_id, about, asks, elicitation, abort });
     }
 
     /// A handler finished. An answer to a request that was taken back meanwhile is dropped.
@@ -262,10 +307,8 @@ impl State {
     }
 
     fn settle(&mut self, open: &Open, answer: &Answer) {
-        let now = self.now;
-        let session = open.session_id.as_deref().and_then(|id| self.sessions.get_mut(id));
-        if let Some(turn) = session.and_then(|s| s.turn.as_mut()) {
-            turn.on_host_answered(now);
+        if let Some(call) = open.about {
+            self.on_host_answered(call);
         }
         // What was not accepted is finished.
         if let Some(id) = &open.elicitation

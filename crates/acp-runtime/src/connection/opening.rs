@@ -15,7 +15,7 @@ use super::calls::{prompt_error, sent};
 use super::state::State;
 use crate::bridge::CallsClosed;
 use crate::error::{Error, ErrorCode, Phase, Result};
-use crate::pending::{Effect, Waiting};
+use crate::pending::{Asked, Effect, Waiting};
 use crate::session::{MAX_SESSION_ID_BYTES, Session, SessionSpec};
 use crate::wire::encode;
 
@@ -135,6 +135,7 @@ impl State {
             // Whatever the agent says to it.
             reply: Some(Box::new(|_| {})),
             written: false,
+            asked: Asked::default(),
         };
         let call = self.shared.next_id.fetch_add(1, Ordering::Relaxed);
         self.pending.register(call, waiting);
