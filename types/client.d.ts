@@ -220,11 +220,16 @@ export interface NewSessionOptions extends CallOptions {
   coalesce?: boolean;
 }
 
-/** How to reopen a session. `cwd` must be the session's own. */
+/** How to reopen or fork a session. `cwd` must be the session's own. */
 export interface LoadSessionOptions extends NewSessionOptions {
   /**
-   * Whether replayed history is delivered as events (`replay: true`). `false` leaves the conversation out; what tells how
-   * the session stands (mode, options, commands, title, usage) still comes. Default: `true`.
+   * Receives what the agent repeats while it reopens the session, event by event, each with `replay: true`. Of a load all of
+   * it comes before the promise resolves. Default: history is only in `session.state`.
+   */
+  onReplay?(event: SessionEvent): void;
+  /**
+   * `false` leaves the conversation out of what `onReplay` receives; what tells how the session stands (mode, options,
+   * commands, title, usage) still comes. `session.state` has all of it either way. Default: `true`.
    */
   replay?: boolean;
 }
@@ -402,14 +407,17 @@ export class AcpClient {
   readonly meta?: Meta;
   newSession(options?: NewSessionOptions): Promise<AcpSession>;
   /**
-   * Needs `loadSession`. History arrives as events before this resolves. Rejects with `session_already_open` while this
+   * Needs `loadSession`. The history is in `session.state` when this resolves, and goes to `onReplay`. Rejects with `session_already_open` while this
    * client has the session open, or opens it.
    */
   loadSession(sessionId: string, options?: LoadSessionOptions): Promise<AcpSession>;
-  /** Needs `sessionCapabilities.resume`. Nothing is replayed. Rejects with `session_already_open` as `loadSession` does. */
-  resumeSession(sessionId: string, options?: NewSessionOptions): Promise<AcpSession>;
+  /**
+   * Needs `sessionCapabilities.resume`. An agent need not repeat the history; what it repeats all the same is treated as that
+   * of a load. Rejects with `session_already_open` as `loadSession` does.
+   */
+  resumeSession(sessionId: string, options?: LoadSessionOptions): Promise<AcpSession>;
   /** Needs `sessionCapabilities.fork`. */
-  forkSession(sessionId: string, options?: NewSessionOptions): Promise<AcpSession>;
+  forkSession(sessionId: string, options?: LoadSessionOptions): Promise<AcpSession>;
   /** Needs `sessionCapabilities.list`. Pages are fetched as they are consumed. */
   listSessions(options?: ListSessionsOptions): AsyncIterableIterator<SessionInfo>;
   /** Needs `sessionCapabilities.delete`. An open session of that id ends. */

@@ -60,7 +60,7 @@ export interface MessageState {
   readonly content: readonly ContentBlock[];
   /** Whether something was left out at its end, for its size. */
   readonly truncated: boolean;
-  /** Present on history that was replayed while the session was loaded. */
+  /** Present on history that the agent repeated while the session was reopened. */
   readonly replay?: true;
   /** Of a message between sessions. */
   readonly senderSessionId?: SessionId;
@@ -92,7 +92,7 @@ export interface ToolCallState {
   readonly parentToolCallId?: string;
   /** Whether a value was larger than 256 KiB and left out, so that an earlier one, or none, stands in its place. */
   readonly incomplete: boolean;
-  /** Present on history that was replayed while the session was loaded. */
+  /** Present on history that the agent repeated while the session was reopened. */
   readonly replay?: true;
 }
 

@@ -75,31 +75,6 @@ test('_meta goes along with every call, and comes back from a turn', async () =>
   await end(client);
 });
 
-test('history can be left out of a load; how the session stands is not', async () => {
-  const chunk = (/** @type {string} */ kind, /** @type {string} */ text) => (
-    { do: 'update', sessionId: 'old', update: { sessionUpdate: kind, content: { type: 'text', text } } });
-  const steps = [
-    initialize({ loadSession: true }),
-    { do: 'expect', method: 'session/load' },
-    chunk('user_message_chunk', 'old q'), chunk('agent_message_chunk', 'old a'), chunk('agent_thought_chunk', 'old t'),
-    { do: 'update', sessionId: 'old', update: { sessionUpdate: 'tool_call', toolCallId: 't', title: 'T' } },
-    { do: 'update', sessionId: 'old', update: { sessionUpdate: 'current_mode_update', currentModeId: 'b' } },
-    { do: 'update', sessionId: 'old', update: { sessionUpdate: 'available_commands_update', availableCommands: [] } },
-    { do: 'respond', to: 'session/load', result: { modes: { currentModeId: 'b', availableModes: [{ id: 'b', name: 'B' }] } } },
-    { do: 'prompt_begin', sessionId: 'old' }, { do: 'text', text: 'new a' }, { do: 'prompt_end' },
-  ];
-  const client = await scripted(steps);
-  const session = await client.loadSession('old', { replay: false });
-  const seen = session.updates();
-  const result = await session.prompt('go');
-  assert.equal(result.text, 'new a');
-  await end(client);
-  const types = [];
-  for await (const event of seen) types.push(event.type);
-  assert.deepEqual(types, ['agent_message_chunk']);
-  assert.equal(session.modes?.currentModeId, 'b');
-});
-
 const SELECT = {
   id: 'model', name: 'Model', category: 'model', type: 'select', currentValue: 'small',
   options: [{ group: 'g', name: 'G', options: [{ value: 'small', name: 'S' }, { value: 'large', name: 'L' }] }],

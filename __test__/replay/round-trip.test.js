@@ -88,6 +88,7 @@ test('sessions that are listed, loaded, resumed, forked, set up, closed and dele
     const loaded = await client.loadSession(first.id);
     await loaded.prompt('four');
     await loaded.close();
+    await fork.close();
     const resumed = await client.resumeSession(fork.id);
     await resumed.prompt('five');
     await client.deleteSession(fork.id);

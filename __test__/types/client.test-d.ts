@@ -109,8 +109,9 @@ export async function more(client: AcpClient, session: AcpSession): Promise<void
     meta: { traceparent: '00-x', tracestate: 'a=b', baggage: 'c=d' },
   });
   await client.loadSession('s', { replay: false, timeoutMs: 0 });
-  // @ts-expect-error nothing is replayed where nothing is loaded
-  await client.resumeSession('s', { replay: false });
+  await client.resumeSession('s', { replay: false, onReplay: (event) => void (event.replay satisfies true | undefined) });
+  // @ts-expect-error nothing is repeated in a new session
+  await client.newSession({ replay: false });
   // @ts-expect-error a value is a string or a boolean
   await client.newSession({ configOptions: { n: 1 } });
   opened.prompt('x', { queue: false, meta: { any: [1] } }).catch(() => {});

@@ -10,7 +10,7 @@ const REMARKS = {
   ],
   'resume-replays': [
     'History is replayed on `session/resume`.',
-    'It is outside of any turn, so that nothing of it is in the text of the next one.',
+    'It is marked as history, and nothing of it is in the text of a turn.',
   ],
   'late-update': ['Updates arrive after the answer to the prompt.', 'They are events of the session, not of the turn.'],
   'unknown-update': [

@@ -101,7 +101,7 @@ class AcpClient {
 
   /**
    * @param {string} sessionId
-   * @param {import('../../types/client').NewSessionOptions} [options]
+   * @param {import('../../types/client').LoadSessionOptions} [options]
    */
   resumeSession(sessionId, options = {}) {
     return this.#open('session/resume', sessionId, options);
@@ -109,7 +109,7 @@ class AcpClient {
 
   /**
    * @param {string} sessionId
-   * @param {import('../../types/client').NewSessionOptions} [options]
+   * @param {import('../../types/client').LoadSessionOptions} [options]
    */
   forkSession(sessionId, options = {}) {
     return this.#open('session/fork', sessionId, options);
@@ -131,7 +131,8 @@ class AcpClient {
       systemPrompt:
         typeof systemPrompt === 'string' ? { mode: 'append', content: [{ type: 'text', text: systemPrompt }] } : systemPrompt,
       configOptions: initial(options.configOptions),
-      discardReplay: options.replay === false,
+      // What nobody listens to does not cross.
+      discardReplay: options.replay === false || options.onReplay === undefined,
       _meta: options.meta,
       timeoutMs: whole(options.timeoutMs, 'timeoutMs') ?? this.requestTimeoutMs,
       state: this.keepsState,

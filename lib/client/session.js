@@ -35,18 +35,21 @@ class AcpSession {
   /** Whether prompts wait for the running turn unless they say otherwise. */
   #queueing;
   #closed = false;
+  /** Receives what is repeated while the session is reopened. @type {((event: any) => void) | undefined} */
+  #onReplay;
   /** Whether it ended because the connection did: whoever calls then is told why that ended. */
   #lost = false;
 
   /**
    * @param {import('./client').AcpClient} client
    * @param {string} cwd
-   * @param {import('../../types/client').NewSessionOptions} [options]
+   * @param {import('../../types/client').LoadSessionOptions} [options]
    * @internal
    */
   constructor(client, cwd, options = {}) {
     this.#client = client;
     this.#queueing = options.queue === true;
+    if (options.onReplay !== undefined) this.#onReplay = (event) => options.onReplay?.(event);
     this.#queue = new TurnQueue(whole(options.maxQueuedTurns, 'maxQueuedTurns') ?? DEFAULT_MAX_QUEUED);
     this.cwd = cwd;
     this.id = '';
@@ -95,10 +98,14 @@ class AcpSession {
    */
   #receive(kind, text) {
     if (this.#reader.note(kind, text)) return;
-    const turn = this.#turn?.listening && !this.#reader.replaying ? this.#turn : undefined;
-    if (turn === undefined && this.#watchers.size === 0 && !(kind === Kind.UPDATE && changesState(text))) return;
+    const { replaying } = this.#reader;
+    const turn = this.#turn?.listening && !replaying ? this.#turn : undefined;
+    const onReplay = replaying ? this.#onReplay : undefined;
+    const wanted = turn !== undefined || onReplay !== undefined || this.#watchers.size > 0;
+    if (!wanted && !(kind === Kind.UPDATE && changesState(text))) return;
     const event = this.#reader.read(kind, text);
     this.#follow(event);
+    onReplay?.(event);
     if (this.#reader.turn) turn?.push(event);
     for (const watcher of this.#watchers) watcher.push(event);
   }

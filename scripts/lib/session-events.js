@@ -50,7 +50,7 @@ function renderEvents(defs) {
 export interface SessionEventBase {
   /** The session that the update belongs to. */
   sessionId: SessionId;
-  /** Present on history that the agent replays while a session is loaded. */
+  /** Present on history that the agent repeats while a session is reopened. */
   replay?: true;
   /** Present on an update that arrived after the turn it belongs to had been reported as finished. */
   late?: true;

@@ -43,7 +43,7 @@ pub enum Kind {
     Request = 8,
     /// A notification of the agent: JSON `{method,params}`.
     Notification = 9,
-    /// Following updates replay history (`session/load`): JSON `true` or `false`.
+    /// Following updates repeat history, while a session is reopened: JSON `true` or `false`.
     Replay = 10,
     /// A turn of the session begins or ends; following updates belong to it, or to none: JSON `true` or `false`.
     Turn = 11,

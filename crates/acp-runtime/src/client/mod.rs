@@ -251,7 +251,7 @@ impl Client {
                 phase: Phase::Session,
                 timeout: request.timeout,
                 effect: Effect::SessionReady(id.to_owned()),
-                register: Some((id.to_owned(), spec, method == "session/load")),
+                register: Some((id.to_owned(), spec)),
             },
             _ => CallOptions {
                 phase: Phase::Session,

@@ -24,8 +24,8 @@ impl State {
         match command {
             Command::Call { id, method, params, options, reply } => {
                 let CallOptions { phase, timeout, effect, register } = options;
-                if let Some((session_id, spec, replaying)) = register
-                    && let Err(error) = self.register_session(id, session_id, &spec, replaying)
+                if let Some((session_id, spec)) = register
+                    && let Err(error) = self.register_session(id, session_id, &spec)
                 {
                     reply(Err(error.in_phase(phase)));
                     return;

@@ -85,9 +85,9 @@ pub struct CallOptions {
     pub timeout: Option<Duration>,
     /// What happens on success before the caller hears of it.
     pub effect: Effect<SessionSpec>,
-    /// Registers this session before the call goes out, as replaying (`session/load`), or not (`session/resume`). Refused
-    /// with `session_already_open` while a session of that id is open, or being opened.
-    pub register: Option<(String, SessionSpec, bool)>,
+    /// Registers this session before the call goes out (`session/load`, `session/resume`): what it says until the answer is
+    /// history. Refused with `session_already_open` while a session of that id is open, or being opened.
+    pub register: Option<(String, SessionSpec)>,
 }
 
 impl CallOptions {

@@ -21,13 +21,7 @@ use crate::wire::encode;
 
 impl State {
     /// Takes the id of a session for the call that is about to reopen it.
-    pub(super) fn register_session(
-        &mut self,
-        call: u64,
-        session_id: String,
-        spec: &SessionSpec,
-        replaying: bool,
-    ) -> Result<()> {
+    pub(super) fn register_session(&mut self, call: u64, session_id: String, spec: &SessionSpec) -> Result<()> {
         if let Some(session) = self.sessions.get_mut(&session_id) {
             let opener = session.opened_by;
             let how = if self.pending.get_mut(opener).is_some() { "being opened" } else { "open" };
@@ -37,9 +31,8 @@ impl State {
         self.announce_session(&session_id, spec);
         let mut session = Session::new(session_id, spec);
         session.opened_by = call;
-        if replaying {
-            session.set_replaying(true);
-        }
+        // A resumed session needs no history (rule C23), but some agents repeat it, and it is history all the same.
+        session.set_replaying(true);
         self.add_session(session);
         Ok(())
     }
@@ -62,11 +55,20 @@ impl State {
                 let session = Session::new(session_id.clone(), spec);
                 session.with_state(|state| state.on_result(&raw));
                 self.add_session(session);
+                let forked = waiting.method == "session/fork";
                 // The host hears of the session before its first update.
                 waiting.answer(Ok(raw));
+                self.set_replaying(&session_id, forked);
                 self.replay_early(&session_id);
+                self.set_replaying(&session_id, false);
             }
             Err(error) => waiting.answer(Err(error)),
+        }
+    }
+
+    fn set_replaying(&mut self, session_id: &str, replaying: bool) {
+        if let Some(session) = self.sessions.touch(session_id) {
+            session.set_replaying(replaying);
         }
     }
 

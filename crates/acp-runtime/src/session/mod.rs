@@ -39,7 +39,8 @@ pub struct SessionSpec {
     pub state: bool,
     /// The session's directory, filled in from the request that opens it.
     pub cwd: Option<PathBuf>,
-    /// Whether the conversation that a `session/load` replays is left out. What tells how the session stands is not.
+    /// Whether the conversation that is repeated while the session is reopened is left out. What tells how the session
+    /// stands is not.
     pub discard_replay: bool,
 }
 
@@ -79,9 +80,12 @@ impl Session {
         }
     }
 
-    /// Following updates repeat history (`session/load`, rule C22) until this is called with `false`.
+    /// Following updates repeat history (rule C22) until this is called with `false`.
     pub fn set_replaying(&mut self, replaying: bool) {
-        if self.outbox.is_some() && replaying != self.replaying {
+        if replaying == self.replaying {
+            return;
+        }
+        if self.outbox.is_some() {
             self.stage.push(Kind::Replay, if replaying { "true" } else { "false" });
         }
         self.replaying = replaying;

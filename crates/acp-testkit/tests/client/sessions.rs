@@ -6,30 +6,35 @@ use acp_runtime::client::Client;
 use acp_runtime::delivery::Kind;
 use acp_runtime::error::{Error, ErrorCode, Result};
 use acp_runtime::port::DenyAll;
-use acp_runtime::session::{TurnOptions, ViewKind};
+use acp_runtime::session::{SessionSpec, TurnOptions, ViewKind};
 use acp_testkit::Script;
 use acp_testkit::script::Options;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
+use crate::state::of;
 use crate::support::{Listener, Stage, assert_code, begin, eventually, open, open_by, opened, prompt, prompted};
 
 fn loading() -> Script {
-    Script::new()
-        .initialize_with(json!({"agentCapabilities": {"loadSession": true, "sessionCapabilities": {"resume": {}}}}))
+    Script::new().initialize_with(
+        json!({"agentCapabilities": {"loadSession": true, "sessionCapabilities": {"resume": {}, "fork": {}}}}),
+    )
 }
 
 fn chunk(kind: &str, text: &str) -> Value {
     json!({"sessionUpdate": kind, "content": {"type": "text", "text": text}})
 }
 
-fn replaying() -> Script {
+/// Each way to reopen a session.
+const WAYS: [&str; 3] = ["session/load", "session/resume", "session/fork"];
+
+fn replaying(method: &str) -> Script {
     loading()
-        .expect_params("session/load", json!({"sessionId": "old", "mcpServers": []}))
+        .expect_params(method, json!({"sessionId": "old", "mcpServers": []}))
         .update_in("old", chunk("user_message_chunk", "old q"))
         .update_in("old", chunk("agent_message_chunk", "old a"))
-        .respond("session/load", Value::Null)
+        .respond(method, json!({"sessionId": "old"}))
         .prompt_begin()
         .text("new a")
         .prompt_end("end_turn")
@@ -37,35 +42,89 @@ fn replaying() -> Script {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn s11_history_is_told_as_history_and_counts_for_no_turn() {
-    let stage = Stage::new();
-    let client = stage.launch(&replaying()).await;
-    let listener = Listener::new();
-    let request = stage.session_request();
-    open_by(&client, "session/load", Some("old"), &request, &listener, ViewKind::Events).await.unwrap();
-    assert_eq!(prompt(&client, "old", &listener).await.unwrap().text, "new a");
-    stage.end(client).await;
-    let places = [
-        listener.position(Kind::Replay, "true"),
-        listener.position(Kind::UserText, "old q"),
-        listener.position(Kind::Text, "old a"),
-        listener.position(Kind::Replay, "false"),
-        listener.position(Kind::Reply, "opened"),
-        listener.position(Kind::Turn, "true"),
-        listener.position(Kind::Text, "new a"),
-    ];
-    assert!(places.is_sorted(), "{places:?} {:?}", listener.heard());
+    for method in WAYS {
+        let stage = Stage::new();
+        let client = stage.launch(&replaying(method)).await;
+        let listener = Listener::new();
+        let request = stage.session_request();
+        open_by(&client, method, Some("old"), &request, &listener, ViewKind::Events).await.unwrap();
+        assert_eq!(prompt(&client, "old", &listener).await.unwrap().text, "new a");
+        let shown = of(&client, "old");
+        stage.end(client).await;
+        let places = [
+            listener.position(Kind::Replay, "true"),
+            listener.position(Kind::UserText, "old q"),
+            listener.position(Kind::Text, "old a"),
+            listener.position(Kind::Replay, "false"),
+            listener.position(Kind::Turn, "true"),
+            listener.position(Kind::Text, "new a"),
+        ];
+        assert!(places.is_sorted(), "{method}: {places:?} {:?}", listener.heard());
+        // A fork's history can only be told once its id is known.
+        let told = listener.position(Kind::Reply, "opened");
+        let expected = if method == "session/fork" { 0 } else { places[3] + 1 };
+        assert_eq!(told, expected, "{method}: {:?}", listener.heard());
+        let replayed: Vec<_> = shown["messages"].as_array().unwrap().iter().map(|m| m["replay"] == true).collect();
+        assert_eq!(replayed, [true, true, false], "{method}: {shown}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn s11_history_is_left_out_where_it_is_not_wanted_and_how_the_session_stands_is_not() {
+    for method in WAYS {
+        let stage = Stage::new();
+        let mode = json!({"sessionUpdate": "current_mode_update", "currentModeId": "b"});
+        let script =
+            loading().expect(method).update_in("old", mode).update_in("old", chunk("agent_message_chunk", "old a"));
+        let script =
+            script.respond(method, json!({"sessionId": "old"})).prompt_begin().text("new a").prompt_end("end_turn");
+        let client = stage.launch(&script).await;
+        let listener = Listener::new();
+        let (sender, receiver) = oneshot::channel();
+        let spec = SessionSpec { discard_replay: true, ..listener.spec(ViewKind::Events) };
+        client.open(
+            method,
+            Some("old"),
+            &stage.session_request(),
+            spec,
+            Box::new(|outcome| drop(sender.send(outcome))),
+        );
+        receiver.await.unwrap().unwrap();
+        assert_eq!(prompt(&client, "old", &listener).await.unwrap().text, "new a");
+        stage.end(client).await;
+        assert_eq!((listener.text().as_str(), listener.of(Kind::Update).len()), ("new a", 1), "{method}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn s11_callbacks_do_not_hear_history() {
+    for method in WAYS {
+        let stage = Stage::new();
+        let client = stage.launch(&replaying(method)).await;
+        let listener = Listener::new();
+        let request = stage.session_request();
+        open_by(&client, method, Some("old"), &request, &listener, ViewKind::Callbacks).await.unwrap();
+        assert_eq!(prompt(&client, "old", &listener).await.unwrap().text, "new a");
+        stage.end(client).await;
+        assert_eq!(listener.text(), "new a", "{method}");
+    }
+}
+
+/// What a new session says before its answer is no history.
+#[tokio::test(flavor = "multi_thread")]
+async fn c31_what_a_new_session_says_early_is_new() {
     let stage = Stage::new();
-    let client = stage.launch(&replaying()).await;
+    let script = Script::new()
+        .initialize()
+        .expect("session/new")
+        .update_in("s1", chunk("agent_message_chunk", "welcome"))
+        .respond("session/new", json!({"sessionId": "s1"}));
+    let client = stage.launch(&script).await;
     let listener = Listener::new();
-    let request = stage.session_request();
-    open_by(&client, "session/load", Some("old"), &request, &listener, ViewKind::Callbacks).await.unwrap();
-    assert_eq!(prompt(&client, "old", &listener).await.unwrap().text, "new a");
+    open(&client, &stage, &listener).await.unwrap();
+    listener.hears(Kind::Text, "welcome").await;
     stage.end(client).await;
-    assert_eq!(listener.text(), "new a");
+    assert!(listener.of(Kind::Replay).is_empty(), "{:?}", listener.heard());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -87,7 +146,8 @@ async fn c22_c23_all_history_comes_before_the_load_ends_and_resuming_needs_none(
         let heard = listener.heard();
         let opened = listener.position(Kind::Reply, "opened");
         assert_eq!(heard[..opened].iter().filter(|(kind, _)| *kind == Kind::Text).count(), 500);
-        assert!(other.of(Kind::Replay).is_empty(), "{:?}", other.heard());
+        let told: Vec<_> = other.heard().into_iter().map(|(kind, _)| kind).collect();
+        assert_eq!(told, [Kind::Replay, Kind::Replay, Kind::Reply]);
     }
 }
 
