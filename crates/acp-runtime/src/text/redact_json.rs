@@ -26,7 +26,8 @@ const IDS: [&str; 9] = [
 ];
 
 /// `json` with secrets masked: every string as it reads (an escape hides nothing), every number, and every string and
-/// number below a member whose name says that it is a secret. `true`, `false` and `null` stay. `None`: not a JSON
+/// number below a member whose name says that it is a secret, however deep: `{"api_key": {"value": …}}` holds one as well as
+/// `{"api_key": …}`, and no rule tells its parts from harmless ones. `true`, `false` and `null` stay. `None`: not a JSON
 /// document that could hold a secret. Linear in the length.
 pub fn redact_json(json: &str, redact: &dyn Fn(&str) -> String) -> Option<String> {
     let first = json.trim_start().bytes().next()?;

@@ -12,6 +12,13 @@ fn a_secret_of_any_shape_is_masked_in_place() {
             r#"{"token":{"a":"x","b":[true,null,-1.5e3]}}"#,
             r#"{"token":{"a":"[REDACTED]","b":[true,null,"[REDACTED]"]}}"#,
         ),
+        // The secret may be any part of it, so a harmless part is masked, too.
+        (r#"{"api_key":{"value":"plain words"}}"#, r#"{"api_key":{"value":"[REDACTED]"}}"#),
+        (
+            r#"{"token":{"kind":"x","parts":[{"text":"y"}]}}"#,
+            r#"{"token":{"kind":"[REDACTED]","parts":[{"text":"[REDACTED]"}]}}"#,
+        ),
+        (r#"{"_meta":{"api-key":{"provider":"google"}}}"#, r#"{"_meta":{"api-key":{"provider":"[REDACTED]"}}}"#),
         (r#"{ "api_key" : 12 , "n":1}"#, r#"{ "api_key" : "[REDACTED]" , "n":1}"#),
         (r#"{"password":"a\"b","next":"c"}"#, r#"{"password":"[REDACTED]","next":"c"}"#),
         (r#"{"authorization":"Token abc.def"}"#, r#"{"authorization":"Token [REDACTED]"}"#),
