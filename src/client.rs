@@ -261,6 +261,24 @@ impl NativeClient {
         Ok(())
     }
 
+    /// Cancels what a child session does; the promise behind `token` settles when the agent has been told.
+    #[napi(catch_unwind)]
+    pub fn cancel_child(&self, token: u32, session_id: String, child: String) -> napi::Result<()> {
+        let promise = self.promise(token);
+        let Some(client) = self.client() else {
+            promise.reject(not_launched().in_phase(Phase::Session));
+            return Ok(());
+        };
+        let connection = client.connection().clone();
+        runtime::handle()?.spawn(async move {
+            match connection.cancel_child(&session_id, &child).await {
+                Ok(()) => promise.resolve(&()),
+                Err(error) => promise.reject(error.in_phase(Phase::Session)),
+            }
+        });
+        Ok(())
+    }
+
     /// Lets the caller of a call go.
     #[napi(catch_unwind)]
     pub fn abandon(&self, call: f64) {

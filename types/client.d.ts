@@ -346,6 +346,13 @@ export class AcpSession {
   setTitle(title: string, options?: CallOptions): Promise<string>;
   /** Cancels the running turn, and drops those that wait; resolves when it has ended. */
   cancel(): Promise<CancelResult>;
+  /**
+   * Cancels what a child session (a subagent) does now, and nothing else; its open permission questions are answered
+   * `cancelled`. Resolves when the agent has been told: what becomes of it is in its events and in `state.subagents`. Only
+   * where the agent offers it for this very child (`capabilities.cancel` of its `subagent_update`), otherwise
+   * `unsupported_capability`; `invalid_argument` for an id that is no child of the session.
+   */
+  cancelSubagent(childSessionId: string): Promise<void>;
   /** Cancels the running turn, drops those that wait, waits for the end, then prompts. */
   interruptWith(input: PromptInput, options?: PromptOptions): PromptTurn;
   /** Cancels what runs, and tells the agent where it advertised `close`. Idempotent. */

@@ -3,7 +3,7 @@
 const { AcpError } = require('../errors.js');
 const { Kind } = require('../native/index.js');
 const { reasonOf } = require('../native/abort.js');
-const { whole } = require('../native/options.js');
+const { string, whole } = require('../native/options.js');
 const { optionOfCategory, setting } = require('./config-options.js');
 const { clean } = require('./clean.js');
 const { EventQueue } = require('./event-queue.js');
@@ -258,6 +258,12 @@ class AcpSession {
   cancel() {
     this.#queue.dropAll(dropped);
     return this.#cancelRunning();
+  }
+
+  /** @param {string} childSessionId */
+  async cancelSubagent(childSessionId) {
+    this.#check();
+    await this.#native.cancelChild(string(childSessionId, 'childSessionId'));
   }
 
   /** @returns {Promise<{ state: 'cancelled' | 'forced' | 'idle' }>} */

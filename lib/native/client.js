@@ -298,6 +298,17 @@ class Session {
   }
 
   /**
+   * Cancels what a child session does; resolves when the agent has been told.
+   *
+   * @param {string} child
+   * @returns {Promise<void>}
+   */
+  async cancelChild(child) {
+    const { native } = this.client;
+    await this.client.promise((token) => native.cancelChild(token, this.id, child));
+  }
+
+  /**
    * What is known of the session, where its request asked for it with `state`.
    *
    * @returns {{ read: (known: number) => string | null } | null}

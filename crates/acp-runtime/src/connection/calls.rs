@@ -73,6 +73,7 @@ impl State {
                     let _ = done.send(CancelState::Idle);
                 }
             }
+            Command::CancelChild { session_id, child, done } => drop(done.send(self.cancel_child(&session_id, &child))),
             Command::Abandon { call, error } => self.abandon(call, error),
             Command::DropSession { session_id, of } => {
                 // Whoever lets go of a session may only drop his own: its id can be another one's by now.
@@ -122,9 +123,24 @@ impl State {
         true
     }
 
+    /// Asks the agent to end what a child session does, and nothing else (rule C40). It has no turn of ours that could end.
+    fn cancel_child(&mut self, session_id: &str, child: &str) -> Result<()> {
+        let Some(session) = self.sessions.get_mut(session_id) else { return Err(no_session(session_id)) };
+        if self.children.cancel(child, session_id)? {
+            session.on_cancel_child(child);
+            self.cancel_permissions_of_child(child);
+            self.write_cancel(child);
+        }
+        Ok(())
+    }
+
     /// `session/cancel`, and the answer `cancelled` to every permission request of the session (rule C43).
     fn send_cancel(&mut self, session_id: &str) {
         self.cancel_permissions(session_id);
+        self.write_cancel(session_id);
+    }
+
+    fn write_cancel(&mut self, session_id: &str) {
         match encode::raw(&json!({ "sessionId": session_id })) {
             Ok(params) => self.write(|out| encode::notification(out, "session/cancel", Some(&params))),
             Err(error) => tracing::error!(target: "acp::session", %error, "a cancel could not be encoded"),
@@ -248,6 +264,7 @@ impl State {
         let why = if cancelled { CallsClosed::Cancelled } else { CallsClosed::TurnEnded };
         let turn = session.end_turn(why, result)?;
         session.publish();
+        self.children.settle(session_id);
         self.answer_cancels(session_id, state);
         Some(turn)
     }

@@ -82,6 +82,7 @@ impl State {
                 Command::Call { options, reply, .. } => reply(Err(facts.error().in_phase(options.phase))),
                 Command::Prompt { reply, .. } => reply(Err(facts.error().in_phase(Phase::Prompt))),
                 Command::Cancel { done, .. } => drop(done.send(CancelState::Idle)),
+                Command::CancelChild { done, .. } => drop(done.send(Err(facts.error()))),
                 Command::Wind { done, .. } => drop(done.send(())),
                 Command::Notify { .. }
                 | Command::Abandon { .. }

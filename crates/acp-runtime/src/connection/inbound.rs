@@ -40,6 +40,8 @@ struct Open {
     /// The agent's id, in its own JSON.
     id: String,
     session_id: Option<String>,
+    /// The child session that asks.
+    child: Option<String>,
     /// The call of ours that the agent cannot answer before it has this answer.
     about: Option<u64>,
     asks: Asks,
@@ -79,9 +81,26 @@ enum Handler {
     /// The answer is known.
     Known(Answer),
     /// Somebody is asked.
-    Asked(Asks, Option<String>, BoxFuture<Answer>),
-    /// A person is asked, for a session or a call or neither; a URL has an id.
-    Elicited(Option<String>, Option<u64>, Option<String>, BoxFuture<Answer>),
+    Asked(Question, BoxFuture<Answer>),
+}
+
+/// What is known of a question that waits.
+struct Question {
+    asks: Asks,
+    /// The open session that it belongs to.
+    session_id: Option<String>,
+    /// The child session that asks.
+    child: Option<String>,
+    /// The call of ours that it names.
+    call: Option<u64>,
+    /// The id of a URL elicitation.
+    elicitation: Option<String>,
+}
+
+impl Question {
+    fn of(asks: Asks, session_id: Option<String>) -> Self {
+        Self { asks, session_id, child: None, call: None, elicitation: None }
+    }
 }
 
 /// Calls into the host's code on the connection's own task, which must survive it.
@@ -109,15 +128,11 @@ impl State {
     pub(super) fn on_request(&mut self, id: &str, method: &str, params: Option<&RawValue>) {
         match self.handler(method, params) {
             Ok(Handler::Known(answer)) => self.write(|out| encode::response(out, id, &answer)),
-            Ok(Handler::Asked(asks, session_id, future)) => {
-                let about = session_id.as_deref().and_then(|id| self.call_of_session(id));
+            Ok(Handler::Asked(question, future)) => {
+                let about = question.call.or_else(|| self.call_of_session(question.session_id.as_deref()?));
                 // A command of its own explains why a turn is silent; to a call it is no excuse.
                 let about = about.filter(|&call| method != WAIT_FOR_EXIT || self.turn(call).is_some());
-                self.open_request(id, asks, session_id, about, None, future);
-            }
-            Ok(Handler::Elicited(session_id, call, elicitation, future)) => {
-                let about = call.or_else(|| self.call_of_session(session_id.as_deref()?));
-                self.open_request(id, Asks::Elicitation, session_id, about, elicitation, future);
+                self.open_request(id, question, about, future);
             }
             Err(error) => {
                 self.shared.diagnostics.refused_request(1);
@@ -147,7 +162,7 @@ impl State {
             }
             self.flush_for_host(session_id.as_deref());
             let asked = guard(|| self.host.extension_request(session_id.as_deref(), method, params))?;
-            return Ok(Handler::Asked(Asks::Other, session_id, asked.ok_or_else(unknown)?));
+            return Ok(Handler::Asked(Question::of(Asks::Other, session_id), asked.ok_or_else(unknown)?));
         }
         let params = params.ok_or_else(|| AnswerError::new(code::INVALID_PARAMS, "params are missing"))?;
         if method == "session/request_permission" {
@@ -164,7 +179,7 @@ impl State {
         let services = &self.options.services;
         let future = guard(|| services.request(&session_id, method, params, &self.host))?
             .ok_or_else(|| AnswerError::method_not_found(method))?;
-        Ok(Handler::Asked(Asks::Other, Some(session_id), future))
+        Ok(Handler::Asked(Question::of(Asks::Other, Some(session_id)), future))
     }
 
     fn permission(&mut self, params: &RawValue) -> Result<Handler, AnswerError> {
@@ -180,12 +195,13 @@ impl State {
             return Ok(Handler::Known(outcome(&denied.outcome)));
         };
         let tool_call = session.merge_tool_call(child.as_deref(), &asked.tool_call, params).to_view();
-        if session.turn.as_ref().is_some_and(Turn::cancel_requested) {
+        let cancelling = child.as_deref().is_some_and(|child| self.children.cancelling(child));
+        if cancelling || session.turn.as_ref().is_some_and(Turn::cancel_requested) {
             // Rule C46.
             return Ok(Handler::Known(outcome(&Outcome::Cancelled)));
         }
         session.publish();
-        let child_session_id = child.map(|id| sanitized(&id, DEFAULT_IDENTIFIER_MAX).into_owned());
+        let child_session_id = child.as_deref().map(|id| sanitized(id, DEFAULT_IDENTIFIER_MAX).into_owned());
         let options_shown = options.clone();
         let session_shown = session_id.clone();
         let request =
@@ -197,7 +213,7 @@ impl State {
         let answer =
             async move { resolve_decision(&options, &or_deny(decision).await, floor, Several::Refuse).outcome };
         let future = Box::pin(async move { outcome(&answer.await) });
-        Ok(Handler::Asked(Asks::Permission, Some(session_id), future))
+        Ok(Handler::Asked(Question { child, ..Question::of(Asks::Permission, Some(session_id)) }, future))
     }
 
     /// The open session behind an id: the one of that id, or the one that the child session of that id belongs to.
@@ -236,7 +252,8 @@ impl State {
             known.push_back(id.clone());
         }
         let future = Box::pin(async move { ask.answer(asked.await) });
-        Ok(Handler::Elicited(session_id, call, id, future))
+        let question = Question { call, elicitation: id, ..Question::of(Asks::Elicitation, session_id) };
+        Ok(Handler::Asked(question, future))
     }
 
     /// The session whose turn a call is.
@@ -283,20 +300,14 @@ impl State {
         }
     }
 
-    fn open_request(
-        &mut self,
-        id: &str,
-        asks: Asks,
-        session_id: Option<String>,
-        about: Option<u64>,
-        elicitation: Option<String>,
-        future: BoxFuture<Answer>,
-    ) {
+    fn open_request(&mut self, id: &str, question: Question, about: Option<u64>, future: BoxFuture<Answer>) {
         if let Some(call) = about {
             self.on_host_asked(call);
         }
         let abort = self.inbound.handlers.spawn(future);
-        self.inbound.open.insert(abort.id(), Open { id: id.to_owned(), session_id, about, asks, elicitation, abort });
+        let Question { asks, session_id, child, elicitation, .. } = question;
+        let open = Open { id: id.to_owned(), session_id, child, about, asks, elicitation, abort };
+        self.inbound.open.insert(open.abort.id(), open);
     }
 
     /// A handler finished. An answer to a request that was taken back meanwhile is dropped.
@@ -337,6 +348,11 @@ impl State {
     /// Answers every permission request of a session with `cancelled` (rule C43).
     pub(super) fn cancel_permissions(&mut self, session_id: &str) {
         self.take_back(|open| open.asks == Asks::Permission && open.session_id.as_deref() == Some(session_id));
+    }
+
+    /// The same for a child session alone.
+    pub(super) fn cancel_permissions_of_child(&mut self, child: &str) {
+        self.take_back(|open| open.asks == Asks::Permission && open.child.as_deref() == Some(child));
     }
 
     /// Answers everything that is open (rules C7, C50).

@@ -140,6 +140,11 @@ enum Command {
         grace: Duration,
         done: oneshot::Sender<CancelState>,
     },
+    CancelChild {
+        session_id: String,
+        child: String,
+        done: oneshot::Sender<Result<()>>,
+    },
     Abandon {
         call: u64,
         error: Error,
@@ -306,6 +311,19 @@ impl Connection {
         let (done, state) = oneshot::channel();
         let _ = self.inbox.send(Command::Cancel { session_id: session_id.to_owned(), grace, done });
         state.await.unwrap_or(CancelState::Idle)
+    }
+
+    /// Cancels what a child session does, and nothing else. Resolves when the agent has been told; its events say what
+    /// becomes of it.
+    ///
+    /// # Errors
+    /// `invalid_argument` for a child that the session is not known to have, `unsupported_capability` where the agent did not
+    /// say of this child that it can be cancelled (rule C40).
+    pub async fn cancel_child(&self, session_id: &str, child: &str) -> Result<()> {
+        let (done, told) = oneshot::channel();
+        let command = Command::CancelChild { session_id: session_id.to_owned(), child: child.to_owned(), done };
+        self.inbox.send(command).map_err(|_| self.end_error())?;
+        told.await.unwrap_or_else(|_| Err(self.end_error()))
     }
 
     /// Lets a caller go with `error`; the agent is told by `$/cancel_request`, its late response is discarded.

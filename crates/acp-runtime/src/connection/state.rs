@@ -166,9 +166,9 @@ impl State {
             session.on_update(child, notified).map(|announced| (announced, session.id.clone()))
         });
         if let Some((child, root)) = announced.flatten()
-            && self.sessions.get_mut(&child).is_none()
+            && self.sessions.get_mut(&child.id).is_none()
         {
-            self.children.link(&child, &root);
+            self.children.announce(&child, &root);
         }
     }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-pub use state::{Dropped, Limits, SessionState, SharedState};
+pub use state::{Announced, Dropped, Limits, SessionState, SharedState};
 pub(crate) use state::{MAX_SESSION_ID_BYTES, meta_parent};
 pub use text::{DEFAULT_TURN_TEXT_UNITS, TurnText};
 pub use turn::{Due, Turn, TurnOptions, TurnOutcome, TurnReply};
@@ -105,8 +105,8 @@ impl Session {
         view.on_chunk(chunk, whole, &mut target);
     }
 
-    /// Any other update. Gives back the child session that it announces.
-    pub fn on_update(&mut self, child: Option<&str>, update: &Notified<'_>) -> Option<String> {
+    /// Any other update. Gives back what it announces of a child session.
+    pub fn on_update(&mut self, child: Option<&str>, update: &Notified<'_>) -> Option<Announced> {
         let discarded = self.replaying && self.discard_replay && !tells_state(update);
         let (view, mut target) = self.target(child);
         target.shown &= !discarded;
@@ -136,6 +136,11 @@ impl Session {
     /// A cancel went to the agent: tool calls that run count as cancelled at once (rule C44).
     pub fn on_cancel(&self) {
         self.with_state(SessionState::cancel_open_calls);
+    }
+
+    /// The same for a child session alone.
+    pub fn on_cancel_child(&self, child: &str) {
+        self.with_state(|state| state.on_child(child, SessionState::cancel_open_calls));
     }
 
     /// Nothing follows: the session was closed, or the agent is gone.

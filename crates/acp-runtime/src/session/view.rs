@@ -5,7 +5,7 @@ use std::sync::MutexGuard;
 
 use serde_json::value::RawValue;
 
-use super::state::{Origin, PARENT_NAMES, SessionState, announced, meta_parent};
+use super::state::{Announced, Origin, PARENT_NAMES, SessionState, announced, meta_parent};
 use super::text::TurnText;
 use super::usage::SessionUsage;
 use crate::bridge::{BridgeInput, BridgeSink, CallsClosed, EventBridge, PER_CHUNK_CAP_CHARS, TextStream};
@@ -109,8 +109,8 @@ impl View {
         }
     }
 
-    /// Gives back the child session that the update announces.
-    pub(super) fn on_update(&mut self, notified: &Notified<'_>, target: &mut Target<'_>) -> Option<String> {
+    /// Gives back what the update announces of a child session.
+    pub(super) fn on_update(&mut self, notified: &Notified<'_>, target: &mut Target<'_>) -> Option<Announced> {
         let raw = notified.raw;
         let Some(update) = notified.members.as_ref().filter(|members| members.tag.is_some()) else {
             // Not even a tag: the host of a typed session still sees what was sent.

@@ -2,16 +2,21 @@
 #![expect(clippy::similar_names, reason = "the state of a session, on the stage of a test")]
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use acp_runtime::connection::CancelState;
 use acp_runtime::delivery::Kind;
+use acp_runtime::error::ErrorCode;
 use acp_runtime::port::{DenyAll, PermissionDecision};
 use acp_runtime::session::TurnOptions;
 use acp_testkit::Script;
+use acp_testkit::script::Options;
 use serde_json::{Value, json};
 
 use crate::state::of;
-use crate::support::{Decider, Listener, PATIENCE, Stage, begin, eventually, open, opened, prompt, prompted};
+use crate::support::{
+    Decider, Listener, PATIENCE, Stage, assert_code, begin, eventually, open, opened, prompt, prompted,
+};
 
 fn announce(child: &str) -> Value {
     json!({"sessionUpdate": "subagent_update", "sessionId": child, "title": "Helper", "state": {"state": "running"}})
@@ -231,4 +236,106 @@ async fn children_end_with_their_session() {
     eventually("the text", || client.diagnostics().dropped_updates == 1).await;
     stage.end(client).await;
     assert_eq!(host.asked(), 0);
+}
+
+fn cancellable(child: &str, capabilities: Value) -> Value {
+    json!({"sessionUpdate": "subagent_update", "sessionId": child, "capabilities": capabilities, "state": {"state": "running"}})
+}
+
+fn cancelled() -> Value {
+    json!({"outcome": {"$exact": {"outcome": "cancelled"}}})
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn c40_a_child_that_offers_it_is_cancelled_alone() {
+    let stage = Stage::new();
+    let idle = json!({"sessionUpdate": "subagent_update", "sessionId": "child", "state": {"state": "idle"}});
+    let told = |script: Script| script.expect_params("session/cancel", json!({"$exact": {"sessionId": "child"}}));
+    let script = prompted()
+        .update(call("parent's"))
+        .update(cancellable("child", json!({"cancel": {}})))
+        .update(announce("sibling"))
+        .update_in("child", call("child's"))
+        .request("q", "session/request_permission", ask("child"))
+        .request("other", "session/request_permission", ask("sibling"));
+    let script = told(script)
+        .expect_result("q", cancelled())
+        // What it asks before it has come to rest is cancelled at once, and it is told once.
+        .request("late", "session/request_permission", ask("child"))
+        .expect_result("late", cancelled())
+        .update_in("child", idle)
+        .request("new", "session/request_permission", ask("child"))
+        .expect_result("new", selected("yes"))
+        .text("rested");
+    let script = told(script).prompt_end("end_turn").expect_result("other", cancelled());
+    let host = Decider::new(|_, request| {
+        let tool = request.child_session_id;
+        Box::pin(async move {
+            static FIRST: AtomicBool = AtomicBool::new(true);
+            if tool.as_deref() == Some("sibling") || FIRST.swap(false, Ordering::SeqCst) {
+                std::future::pending::<()>().await;
+            }
+            PermissionDecision::AllowOnce
+        })
+    });
+    let (client, listener) = opened(&stage, &script, host.clone()).await;
+    let turn = begin(&client, "s1", Some(&listener), TurnOptions::default());
+    eventually("both questions", || host.asked() == 2).await;
+    client.connection().cancel_child("s1", "child").await.unwrap();
+    let state = of(&client, "s1");
+    client.connection().cancel_child("s1", "child").await.unwrap();
+    listener.hears(Kind::Text, "rested").await;
+    client.connection().cancel_child("s1", "child").await.unwrap();
+    assert!(!turn.await.unwrap().unwrap().cancel_requested);
+    stage.end(client).await;
+    assert_eq!(host.asked(), 3, "the late question reached nobody");
+    assert_eq!(state["subagents"][0]["session"]["toolCalls"][0]["status"], "cancelled");
+    assert_ne!(state["toolCalls"][0]["status"], "cancelled");
+}
+
+/// The agent is strict: nothing of what is refused here reaches it.
+#[tokio::test(flavor = "multi_thread")]
+async fn c40_a_child_that_does_not_offer_it_is_not_cancelled_alone() {
+    let stage = Stage::new();
+    let mut script = Script::new()
+        .options(Options { strict: Some(true), ..Options::default() })
+        .initialize()
+        .session_new("s1")
+        .session_new("s2")
+        .prompt_begin_in("s1", "p1")
+        .update_in("s1", announce("said nothing"))
+        .update_in("s1", cancellable("taken back", json!({"cancel": {}})))
+        .update_in("s1", cancellable("taken back", Value::Null))
+        .update_in("s1", cancellable("patched away", json!({"cancel": {}})))
+        .update_in("s1", cancellable("patched away", json!({})));
+    let wrong =
+        [json!({}), json!({"cancel": null}), json!({"cancel": true}), json!({"cancel": []}), json!(true), json!([])];
+    for (i, capabilities) in wrong.iter().enumerate() {
+        script = script.update_in("s1", cancellable(&i.to_string(), capabilities.clone()));
+    }
+    let script = script
+        .update_in("s1", cancellable("fine", json!({"cancel": {}})))
+        // A session that the host opened is nobody's child.
+        .update_in("s1", cancellable("s2", json!({"cancel": {}})))
+        .prompt_end_of("p1", "end_turn")
+        .expect("_test/end");
+    let client = stage.launch(&script).await;
+    let (one, two) = (Listener::new(), Listener::new());
+    open(&client, &stage, &one).await.unwrap();
+    open(&client, &stage, &two).await.unwrap();
+    begin(&client, "s1", None, TurnOptions::default()).await.unwrap().unwrap();
+    let refused = async |session: &str, child: &str, code| {
+        assert_code(&client.connection().cancel_child(session, child).await, code);
+    };
+    for child in ["said nothing", "taken back", "patched away", "0", "1", "2", "3", "4", "5"] {
+        refused("s1", child, ErrorCode::UnsupportedCapability).await;
+    }
+    for (session, child) in [("s1", "unknown"), ("s1", "s1"), ("s1", "s2"), ("s2", "fine")] {
+        refused(session, child, ErrorCode::InvalidArgument).await;
+    }
+    refused("nowhere", "fine", ErrorCode::SessionUnusable).await;
+    client.connection().drop_session("s1");
+    refused("s1", "fine", ErrorCode::SessionUnusable).await;
+    client.connection().notify("_test/end", None).unwrap();
+    stage.end(client).await;
 }

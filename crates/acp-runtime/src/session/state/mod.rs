@@ -27,6 +27,7 @@ use messages::{Key, Messages, Role, Start};
 use plans::Plans;
 use settings::Settings;
 pub use shared::SharedState;
+pub use subagents::Announced;
 use subagents::Subagents;
 pub(super) use subagents::announced;
 pub(super) use tool_calls::PARENT_NAMES;

@@ -4,7 +4,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
 
 use super::SessionState;
-use super::json::{Json, members, shown};
+use super::json::{Json, is_object, members, shown};
 use super::limits::{Dropped, Limits};
 
 /// Bytes kept of one value that a parent says of a child.
@@ -65,7 +65,7 @@ impl Subagents {
         limits: &Limits,
         dropped: &mut Dropped,
     ) -> bool {
-        let Some(id) = announced(raw) else { return false };
+        let Some(Announced { id, .. }) = announced(raw) else { return false };
         let Some(at) = self.select(&id, parent, limits) else { return false };
         let child = &mut self.list[at];
         let before = child.weight();
@@ -150,22 +150,46 @@ impl Child {
     }
 }
 
+/// What a `subagent_update` says, as far as it changes how a child may be spoken to.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Announced {
+    /// The child.
+    pub id: String,
+    /// Whether its work may be cancelled; `None`: nothing was said of it.
+    pub cancel: Option<bool>,
+    /// Whether it does nothing now.
+    pub idle: bool,
+}
+
 /// The child that a `subagent_update` speaks of.
-pub(in crate::session) fn announced(raw: &RawValue) -> Option<String> {
-    let mut id = None;
-    members(raw.get(), |key, value| {
-        if key == "sessionId" {
-            id = super::json::string(value).map(|id| id.0.into_owned());
+pub(in crate::session) fn announced(raw: &RawValue) -> Option<Announced> {
+    let (mut id, mut cancel, mut idle) = (None, None, false);
+    members(raw.get(), |key, value| match key {
+        "sessionId" => id = super::json::string(value).map(|id| id.0.into_owned()),
+        "capabilities" => {
+            // An object means support, whatever is in it; anything else does not (rule C13).
+            let mut marker = false;
+            members(value.get(), |key, value| {
+                if key == "cancel" {
+                    marker = is_object(value.get());
+                }
+            });
+            cancel = Some(marker);
         }
+        "state" => idle = says_idle(value.get()),
+        _ => {}
     });
-    id.filter(|id| !id.is_empty() && id.len() <= super::MAX_SESSION_ID_BYTES)
+    let id = id.filter(|id| !id.is_empty() && id.len() <= super::MAX_SESSION_ID_BYTES)?;
+    Some(Announced { id, cancel, idle })
 }
 
 fn is_idle(state: &Json) -> bool {
+    state.is_set() && says_idle(state.as_str())
+}
+
+fn says_idle(state: &str) -> bool {
     let mut idle = false;
-    if state.is_set() {
-        members(state.as_str(), |key, value| idle |= key == "state" && value.get() == r#""idle""#);
-    }
+    members(state, |key, value| idle |= key == "state" && value.get() == r#""idle""#);
     idle
 }
 
