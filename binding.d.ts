@@ -40,6 +40,8 @@ export declare class NativeClient {
   prompt(token: number, channel: number, sessionId: string, blocks: string, options: string): void
   /** Cancels the session's turn; the promise behind `token` settles with `cancelled`, `forced` or `idle`. */
   cancel(token: number, sessionId: string, graceMs: number): void
+  /** Cancels what a child session does; the promise behind `token` settles when the agent has been told. */
+  cancelChild(token: number, sessionId: string, child: string): void
   /** Lets the caller of a call go. */
   abandon(call: number): void
   /** Sends a notification. Returns the failure as JSON, if it could not be sent. */

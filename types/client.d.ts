@@ -134,7 +134,10 @@ export interface LaunchOptions {
   env?: Record<string, string>;
   /** How the client introduces itself. Default: this package's name and version. */
   clientInfo?: Implementation;
-  /** Advertise plans by id, notices, compaction, subagents and boolean configuration options. Default: `true`. */
+  /**
+   * Advertise plans by id, notices, compaction, subagents and boolean configuration options, and with `unstable` cursors and
+   * prompt suggestions. Default: `true`.
+   */
   richUpdates?: boolean;
   /**
    * Keep what each session said as `session.state`, at most about 48 MiB a session and usually as much as the
@@ -147,8 +150,9 @@ export interface LaunchOptions {
   capabilitiesMeta?: Meta;
   /**
    * Use the parts of the protocol that may still change, where the agent advertises them: providers, the status, options,
-   * title and archive of sessions, `configOptions` of new ones, and the state of authentication. Without it such calls
-   * reject with `unsupported_capability`, whose `extra.option` is `unstable`. Default: `false`.
+   * title and archive of sessions, `configOptions` of new ones, forks at a cursor, and the state of authentication. With
+   * `richUpdates` it also advertises cursors and prompt suggestions (of text and links). Without it such calls reject with
+   * `unsupported_capability`, whose `extra.option` is `unstable`. Default: `false`.
    */
   unstable?: boolean;
   /** Authenticate after `initialize`. `true` takes the first advertised method. Default: not done. */
@@ -220,7 +224,7 @@ export interface NewSessionOptions extends CallOptions {
   coalesce?: boolean;
 }
 
-/** How to reopen or fork a session. `cwd` must be the session's own. */
+/** How to reopen a session. `cwd` must be the session's own. */
 export interface LoadSessionOptions extends NewSessionOptions {
   /**
    * Receives what the agent repeats while it reopens the session, event by event, each with `replay: true`. Of a load all of
@@ -232,6 +236,15 @@ export interface LoadSessionOptions extends NewSessionOptions {
    * commands, title, usage) still comes. `session.state` has all of it either way. Default: `true`.
    */
   replay?: boolean;
+}
+
+/** How to fork a session. */
+export interface ForkSessionOptions extends LoadSessionOptions {
+  /**
+   * Fork at this cursor instead of at the end: the new session has the history before it. Needs `unstable`, a session that is
+   * open here, and a cursor of it that the agent offers for that (`state.cursors`, `capabilities.fork`). Default: absent.
+   */
+  cursorId?: string;
 }
 
 /** Which sessions to list. */
@@ -424,7 +437,7 @@ export class AcpClient {
    */
   resumeSession(sessionId: string, options?: LoadSessionOptions): Promise<AcpSession>;
   /** Needs `sessionCapabilities.fork`. */
-  forkSession(sessionId: string, options?: LoadSessionOptions): Promise<AcpSession>;
+  forkSession(sessionId: string, options?: ForkSessionOptions): Promise<AcpSession>;
   /** Needs `sessionCapabilities.list`. Pages are fetched as they are consumed. */
   listSessions(options?: ListSessionsOptions): AsyncIterableIterator<SessionInfo>;
   /** Needs `sessionCapabilities.delete`. An open session of that id ends. */

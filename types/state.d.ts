@@ -1,8 +1,9 @@
 // What a session has become so far: everything it said, merged, as `session.state` shows it.
 
 import type {
-  AvailableCommand, ContentBlock, Meta, PlanEntry, PromptSuggestion, SessionConfigOption, SessionId, SessionMode,
-  StateUpdate, SubagentSessionCapabilities, ToolCallContent, ToolCallLocation, ToolKind,
+  AvailableCommand, ContentBlock, CursorAnchor, CursorCapabilities, CursorId, Meta, PlanEntry, PromptSuggestion,
+  SessionConfigOption, SessionId, SessionMode, StateUpdate, SubagentSessionCapabilities, ToolCallContent, ToolCallLocation,
+  ToolKind,
 } from '../protocol.js';
 
 /** Counts of tokens. A count that the agent did not say is absent, which is not zero. */
@@ -118,6 +119,15 @@ export interface CompactionState {
   readonly summary: readonly ContentBlock[];
 }
 
+/** A place in the conversation that the agent names. Unstable. */
+export interface CursorState {
+  readonly cursorId: CursorId;
+  /** Where it is; never changes. */
+  readonly anchor: CursorAnchor;
+  /** What may be done there now: `fork` is for `forkSession`. Absent: nothing. */
+  readonly capabilities?: CursorCapabilities;
+}
+
 /** A child session that the agent exposes. */
 export interface SubagentState {
   readonly sessionId: SessionId;
@@ -164,10 +174,13 @@ export interface SessionState {
   /** The one changed last at the end. */
   readonly plans: readonly PlanState[];
   readonly compactions: readonly CompactionState[];
+  /** In the order of their announcement; at most 1,000, and 256 KiB of them. */
+  readonly cursors: readonly CursorState[];
   readonly availableCommands?: readonly AvailableCommand[];
   readonly availableModes?: readonly SessionMode[];
   readonly currentModeId?: string;
   readonly configOptions?: readonly SessionConfigOption[];
+  /** What the agent expects to be asked next, the likeliest first; each can be sent as a prompt. Unstable. */
   readonly promptSuggestions?: readonly PromptSuggestion[];
   readonly title?: string;
   /** As the agent wrote it; ISO 8601 by the protocol. */

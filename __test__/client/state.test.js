@@ -67,6 +67,7 @@ test('everything a turn said is in the state after it', async () => {
       }],
       plans: [{ type: 'items', entries: [{ content: 'p', priority: 'low', status: 'pending' }] }],
       compactions: [],
+      cursors: [],
       context: { used: 5, size: 50 },
       cost: { amount: 0.25, currency: 'USD' },
       usage,

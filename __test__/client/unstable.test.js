@@ -106,6 +106,62 @@ for (const { call, method, params, result, value } of CALLS) {
   });
 }
 
+test('cursors and suggestions are advertised with the switch, and nowhere else', async () => {
+  for (const [options, params] of /** @type {Array<[object, any]>} */ ([
+    [{ unstable: true }, { session: { cursors: { $exact: {} }, promptSuggestions: { $exact: {} } } }],
+    [{}, { session: { cursors: { $absent: true }, promptSuggestions: { $absent: true } } }],
+    [{ unstable: true, richUpdates: false }, { session: { $absent: true } }],
+  ])) {
+    await end(await scripted([{ do: 'initialize', params: { clientCapabilities: params } }], options));
+  }
+});
+
+test('a session is forked at a cursor that the agent offers for that, and at no other', async () => {
+  const anchor = { type: 'agent_message', messageId: 'm1', position: 'after' };
+  const cursor = (/** @type {string} */ cursorId, /** @type {object} */ more) => (
+    { do: 'update', update: { sessionUpdate: 'cursor_update', cursorId, ...more } });
+  const steps = [
+    initialize({ sessionCapabilities: { fork: {} } }), { do: 'session_new' }, { do: 'prompt_begin' },
+    cursor('c1', { anchor }), cursor('c2', { anchor, capabilities: { fork: {} } }), { do: 'prompt_end' }, ...DONE,
+    ...answered('session/fork', { sessionId: 's1', cursorId: 'c2' }, { sessionId: 's2' }),
+  ];
+  const client = await scripted(steps, { unstable: true });
+  const session = await client.newSession();
+  const turn = session.prompt('x');
+  const told = [];
+  for await (const event of turn) told.push(event.type === 'cursor_update' && event.cursorId);
+  assert.deepEqual(told, ['c1', 'c2']);
+  assert.deepEqual(session.state?.cursors, [{ cursorId: 'c1', anchor }, { cursorId: 'c2', anchor, capabilities: { fork: {} } }]);
+  await assert.rejects(client.forkSession('s1', { cursorId: 'c1' }), { code: 'unsupported_capability' });
+  await assert.rejects(client.forkSession('s1', { cursorId: 'c9' }), { code: 'unsupported_capability' });
+  await assert.rejects(client.forkSession('s9', { cursorId: 'c2' }), { code: 'invalid_argument' });
+  await client.request('_test/done');
+  assert.equal((await client.forkSession('s1', { cursorId: 'c2' })).id, 's2');
+  await end(client);
+  const stable = await scripted(steps.slice(0, 8));
+  await (await stable.newSession()).prompt('x');
+  await assert.rejects(stable.forkSession('s1', { cursorId: 'c2' }), (/** @type {any} */ error) => error.extra.option === 'unstable');
+  await stable.request('_test/done');
+  await end(stable);
+});
+
+test('a suggestion is sent as a prompt as it is', async () => {
+  const prompt = [{ type: 'text', text: 'and now?' }, { type: 'resource_link', uri: 'file:///a', name: 'a' }];
+  const suggest = (/** @type {any[]} */ suggestions) => (
+    { do: 'update', update: { sessionUpdate: 'prompt_suggestions_update', suggestions } });
+  const client = await scripted([
+    initialize({}), { do: 'session_new' }, { do: 'prompt_begin' }, suggest([{ prompt }, { prompt: [prompt[0]] }]), { do: 'prompt_end' },
+    { do: 'prompt_begin', params: { prompt: { $exact: prompt } } }, suggest([]), { do: 'prompt_end' },
+  ], { unstable: true });
+  const session = await client.newSession();
+  await session.prompt('x');
+  const [first, ...others] = session.state?.promptSuggestions ?? [];
+  assert.equal(others.length, 1);
+  await session.prompt([...first.prompt]);
+  assert.deepEqual(session.state?.promptSuggestions, []);
+  await end(client);
+});
+
 test('an answer of another shape is a typed failure', async () => {
   for (const { call, method } of CALLS.filter(({ value }) => value !== undefined && !('done' in Object(value)))) {
     if (method === 'session/options' || method === 'auth/status') continue;

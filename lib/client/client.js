@@ -109,7 +109,7 @@ class AcpClient {
 
   /**
    * @param {string} sessionId
-   * @param {import('../../types/client').LoadSessionOptions} [options]
+   * @param {import('../../types/client').ForkSessionOptions} [options]
    */
   forkSession(sessionId, options = {}) {
     return this.#open('session/fork', sessionId, options);
@@ -118,7 +118,7 @@ class AcpClient {
   /**
    * @param {string} method
    * @param {string | undefined} sessionId
-   * @param {import('../../types/client').LoadSessionOptions} options
+   * @param {import('../../types/client').ForkSessionOptions} options
    */
   async #open(method, sessionId, options) {
     const { signal, systemPrompt } = options;
@@ -132,6 +132,7 @@ class AcpClient {
         typeof systemPrompt === 'string' ? { mode: 'append', content: [{ type: 'text', text: systemPrompt }] } : systemPrompt,
       configOptions: initial(options.configOptions),
       // What nobody listens to does not cross.
+      cursorId: options.cursorId,
       discardReplay: options.replay === false || options.onReplay === undefined,
       _meta: options.meta,
       timeoutMs: whole(options.timeoutMs, 'timeoutMs') ?? this.requestTimeoutMs,

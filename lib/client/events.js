@@ -142,6 +142,11 @@ function plausible(tag, raw) {
       return typeof raw.planId === 'string';
     case 'usage_update':
       return Number.isFinite(raw.used) && Number.isFinite(raw.size);
+    case 'prompt_suggestions_update':
+      raw.suggestions ??= [];
+      return Array.isArray(raw.suggestions);
+    case 'cursor_update':
+      return typeof raw.cursorId === 'string';
     case 'current_mode_update':
       return typeof raw.currentModeId === 'string';
     default:

@@ -32,7 +32,7 @@ const TABLES = [
     needs: 'the agent advertises',
     about: 'Refused like a method that is not advertised. *Switch*: only with `unstable: true`.',
     places: ['crates/acp-runtime/src/client/requests.rs', 'lib/client/client.js'],
-    tests: ['c25_more_directories_only_with_the_marker_and_the_whole_list_each_time', 'c26_mcp_servers_over_http_only_where_they_are_advertised', 'c29_a_system_prompt_is_text_and_goes_to_agents_that_take_one', 'c08_c32_what_cannot_be_sent_is_refused_here', 'c30_options_of_a_saved_session_need_a_way_to_reopen_it'],
+    tests: ['c25_more_directories_only_with_the_marker_and_the_whole_list_each_time', 'c26_mcp_servers_over_http_only_where_they_are_advertised', 'c29_a_system_prompt_is_text_and_goes_to_agents_that_take_one', 'c08_c32_what_cannot_be_sent_is_refused_here', 'c30_options_of_a_saved_session_need_a_way_to_reopen_it', 'a_fork_at_a_cursor_is_asked_for_only_where_the_agent_offers_it'],
   },
   {
     key: 'updates',

@@ -143,6 +143,9 @@ pub mod features {
     /// `session/…` with `configOptions` (rule C30).
     pub const INITIAL_CONFIG_OPTIONS: Feature =
         Feature { name: "configOptions", gate: Gate::Marker("/sessionCapabilities/options"), switched: true };
+    /// `session/fork` with `cursorId`. That the cursor lets itself be forked at is checked where cursors are known.
+    pub const FORK_AT_CURSOR: Feature =
+        Feature { name: "cursorId", gate: Gate::Marker("/sessionCapabilities/fork"), switched: true };
     /// `session/list` with `archived`.
     pub const LIST_ARCHIVED: Feature =
         Feature { name: "archived", gate: Gate::Marker("/sessionCapabilities/archive"), switched: true };
@@ -164,6 +167,7 @@ pub mod features {
         SYSTEM_PROMPT,
         SYSTEM_PROMPT_OVERRIDE,
         INITIAL_CONFIG_OPTIONS,
+        FORK_AT_CURSOR,
         LIST_ARCHIVED,
         MCP_HTTP,
         MCP_SSE,
@@ -206,7 +210,8 @@ pub struct Offers {
     pub elicitation_url: bool,
     /// Whether the launch can be repeated on a terminal for a person to sign in (rule C17).
     pub auth_terminal: bool,
-    /// Take the additions of a full client: plans by id, notices, compaction, subagents, boolean config options.
+    /// Take the additions of a full client: plans by id, notices, compaction, subagents, boolean config options; of the
+    /// unstable part, cursors and prompt suggestions.
     pub rich_updates: bool,
     /// Use the unstable part of the protocol where the agent advertises it.
     pub unstable: bool,
@@ -258,6 +263,11 @@ impl Offers {
         }
         if self.rich_updates {
             capabilities["session"] = json!({ "compaction": {}, "configOptions": { "boolean": {} }, "notices": {} });
+            if self.unstable {
+                capabilities["session"]["cursors"] = json!({});
+                // Of text and links, which every agent takes back as a prompt.
+                capabilities["session"]["promptSuggestions"] = json!({});
+            }
             capabilities["plan"] = json!({});
             capabilities["subagents"] = json!({});
         }

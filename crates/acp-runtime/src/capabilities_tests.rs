@@ -112,6 +112,9 @@ proptest! {
         }
         prop_assert_eq!(told["elicitation"]["form"].is_object(), offers.elicitation_form);
         prop_assert_eq!(told["elicitation"]["url"].is_object(), offers.elicitation_url);
+        for unstable in ["cursors", "promptSuggestions"] {
+            prop_assert_eq!(told["session"][unstable].is_object(), offers.rich_updates && offers.unstable);
+        }
     }
 }
 

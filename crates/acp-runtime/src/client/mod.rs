@@ -248,16 +248,14 @@ impl Client {
         };
         let options = match (method, id) {
             ("session/load" | "session/resume", Some(id)) => CallOptions {
-                phase: Phase::Session,
-                timeout: request.timeout,
                 effect: Effect::SessionReady(id.to_owned()),
                 register: Some((id.to_owned(), spec)),
+                ..CallOptions::plain(Phase::Session).timeout(request.timeout)
             },
             _ => CallOptions {
-                phase: Phase::Session,
-                timeout: request.timeout,
                 effect: Effect::OpenSession(Box::new(spec)),
-                register: None,
+                at_cursor: id.map(str::to_owned).zip(request.cursor_id.clone()),
+                ..CallOptions::plain(Phase::Session).timeout(request.timeout)
             },
         };
         self.0.connection.call_with(method, Some(params), options, reply)

@@ -31,6 +31,8 @@ pub struct SessionRequest {
     /// Values to start with, each `{configId, value}`, a boolean one with `type: "boolean"`; only for agents that advertise
     /// them, and hosts that use the unstable part (rule C30).
     pub config_options: Option<Vec<Value>>,
+    /// The cursor to fork at; only for hosts that use the unstable part, and a cursor that the agent offers for that.
+    pub cursor_id: Option<String>,
     /// `_meta` of the call; trace context is in it (rule C63).
     #[serde(rename = "_meta")]
     pub meta: Option<Value>,
@@ -93,6 +95,13 @@ impl SessionRequest {
             capabilities.check_feature(&features::INITIAL_CONFIG_OPTIONS)?;
             options.iter().try_for_each(check_config_option)?;
             params["configOptions"] = json!(options);
+        }
+        if let Some(cursor_id) = &self.cursor_id {
+            if method != "session/fork" {
+                return Err(Error::invalid_argument("only a fork begins at a cursor"));
+            }
+            capabilities.check_feature(&features::FORK_AT_CURSOR)?;
+            params["cursorId"] = json!(cursor_id);
         }
         if let Some(meta) = self.meta.as_ref().filter(|m| m.as_object().is_some_and(|m| !m.is_empty())) {
             params["_meta"] = meta.clone();

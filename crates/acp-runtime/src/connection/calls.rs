@@ -23,7 +23,13 @@ impl State {
     pub(super) fn on_command(&mut self, command: Command) {
         match command {
             Command::Call { id, method, params, options, reply } => {
-                let CallOptions { phase, timeout, effect, register } = options;
+                let CallOptions { phase, timeout, effect, register, at_cursor } = options;
+                if let Some((session_id, cursor_id)) = at_cursor
+                    && let Err(error) = self.check_cursor(&session_id, &cursor_id)
+                {
+                    reply(Err(error.in_phase(phase)));
+                    return;
+                }
                 if let Some((session_id, spec)) = register
                     && let Err(error) = self.register_session(id, session_id, &spec)
                 {

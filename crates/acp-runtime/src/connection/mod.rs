@@ -88,12 +88,14 @@ pub struct CallOptions {
     /// Registers this session before the call goes out (`session/load`, `session/resume`): what it says until the answer is
     /// history. Refused with `session_already_open` while a session of that id is open, or being opened.
     pub register: Option<(String, SessionSpec)>,
+    /// The session and the cursor of it that the call is about. Refused unless the agent lets it be forked there.
+    pub at_cursor: Option<(String, String)>,
 }
 
 impl CallOptions {
     /// A plain call.
     pub fn plain(phase: Phase) -> Self {
-        Self { phase, timeout: None, effect: Effect::None, register: None }
+        Self { phase, timeout: None, effect: Effect::None, register: None, at_cursor: None }
     }
 
     /// The same with a time limit.

@@ -37,6 +37,20 @@ impl State {
         Ok(())
     }
 
+    /// An agent only takes a cursor that it announced on the session, and that can be forked at now.
+    pub(super) fn check_cursor(&mut self, session_id: &str, cursor_id: &str) -> Result<()> {
+        let Some(session) = self.sessions.get_mut(session_id) else {
+            let why = "only a session that is open here has cursors that are known";
+            return Err(Error::invalid_argument(why));
+        };
+        if session.can_fork_at(cursor_id) {
+            return Ok(());
+        }
+        let why = "the agent does not let the session be forked at this cursor";
+        let extra = json!({ "capability": "fork", "method": "session/fork" });
+        Err(Error::new(ErrorCode::UnsupportedCapability, why).with_extra(extra))
+    }
+
     /// Whether this call registered the session that has the id now.
     pub(super) fn opened_by(&mut self, session_id: &str, call: u64) -> bool {
         self.sessions.get_mut(session_id).is_some_and(|session| session.opened_by == call)

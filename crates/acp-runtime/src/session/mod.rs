@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
+use state::Cursors;
 pub use state::{Announced, Dropped, Limits, SessionState, SharedState};
 pub(crate) use state::{MAX_SESSION_ID_BYTES, meta_parent};
 pub use text::{DEFAULT_TURN_TEXT_UNITS, TurnText};
@@ -59,6 +60,8 @@ pub struct Session {
     outbox: Option<Arc<Outbox>>,
     stage: Slab,
     state: Option<Arc<SharedState>>,
+    /// Where no state is kept, what has to be known all the same.
+    cursors: Cursors,
     replaying: bool,
     discard_replay: bool,
 }
@@ -75,6 +78,7 @@ impl Session {
             outbox: spec.outbox.clone(),
             stage: Slab::default(),
             state: (spec.state && spec.view == ViewKind::Events).then(SharedState::new),
+            cursors: Cursors::default(),
             replaying: false,
             discard_replay: spec.discard_replay,
         }
@@ -107,6 +111,13 @@ impl Session {
 
     /// Any other update. Gives back what it announces of a child session.
     pub fn on_update(&mut self, child: Option<&str>, update: &Notified<'_>) -> Option<Announced> {
+        if self.state.is_none()
+            && child.is_none()
+            && tag_of(update) == Some("cursor_update")
+            && let Some(raw) = update.raw.value()
+        {
+            self.cursors.update(raw, &Limits::default(), &mut Dropped::default());
+        }
         let discarded = self.replaying && self.discard_replay && !tells_state(update);
         let (view, mut target) = self.target(child);
         target.shown &= !discarded;
@@ -130,6 +141,14 @@ impl Session {
     pub(crate) fn with_state(&self, change: impl FnOnce(&mut SessionState)) {
         if let Some(state) = &self.state {
             change(&mut state.lock());
+        }
+    }
+
+    /// Whether the agent lets the session be forked at a cursor that it announced.
+    pub fn can_fork_at(&self, cursor_id: &str) -> bool {
+        match &self.state {
+            Some(state) => state.lock().cursors().can_fork(cursor_id),
+            None => self.cursors.can_fork(cursor_id),
         }
     }
 
@@ -213,9 +232,13 @@ impl Session {
     }
 }
 
+fn tag_of<'u>(update: &'u Notified<'_>) -> Option<&'u str> {
+    update.members.as_ref().and_then(|members| members.tag.as_deref())
+}
+
 /// Whether an update tells how the session stands now, rather than what was said in it.
 fn tells_state(update: &Notified<'_>) -> bool {
-    update.members.as_ref().and_then(|members| members.tag.as_deref()).is_some_and(|tag| {
+    tag_of(update).is_some_and(|tag| {
         matches!(
             tag,
             "available_commands_update"
@@ -223,6 +246,7 @@ fn tells_state(update: &Notified<'_>) -> bool {
                 | "config_option_update"
                 | "session_info_update"
                 | "usage_update"
+                | "cursor_update"
         )
     })
 }

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use acp_runtime::ask;
-use acp_runtime::client::SessionRequest;
+use acp_runtime::client::{Client, SessionRequest};
 use acp_runtime::delivery::Kind;
 use acp_runtime::error::{ErrorCode, Result};
 use acp_runtime::port::DenyAll;
-use acp_runtime::session::ViewKind;
+use acp_runtime::session::{SessionSpec, ViewKind};
 use acp_testkit::Script;
 use acp_testkit::script::Options;
 use serde_json::{Value, json};
+use tokio::sync::oneshot;
 
 use crate::support::{Listener, Stage, assert_code, open_by, prompt, prompted};
 
@@ -135,6 +136,67 @@ async fn c29_a_system_prompt_is_text_and_goes_to_agents_that_take_one() {
     let methods = ["session/new", "session/load", "session/resume"];
     accepted(able(json!({})), methods.map(|method| (method, with(&append), sent(&append))).into()).await;
     accepted(able(json!({"override": {}})), vec![("session/new", with(&over), sent(&over))]).await;
+}
+
+/// Forks at cursors: those that the agent offers for it are sent, and nothing else reaches the agent, which is strict.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fork_at_a_cursor_is_asked_for_only_where_the_agent_offers_it() {
+    let update = |id: &str, more: Value| {
+        let mut update = json!({"sessionUpdate": "cursor_update", "cursorId": id});
+        update.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
+        update
+    };
+    let anchor = json!({"type": "agent_message", "messageId": "m", "position": "after"});
+    for state in [true, false] {
+        let stage = Stage::new();
+        let script = Script::new()
+            .options(Options { strict: Some(true), ..Options::default() })
+            .then(agent(json!({"sessionCapabilities": {"fork": {}}})))
+            .session_new("s1")
+            .prompt_begin()
+            .update(update("good", json!({"anchor": anchor, "capabilities": {"fork": {}}})))
+            .update(update("mute", json!({"anchor": anchor})))
+            .update(update("gone", json!({"anchor": anchor, "capabilities": {"fork": {}}})))
+            .update(update("gone", json!({"capabilities": null})))
+            .update(update("nowhere", json!({"capabilities": {"fork": {}}})))
+            .prompt_end("end_turn")
+            .expect_params("session/fork", json!({"sessionId": "s1", "cursorId": {"$exact": "good"}}))
+            .respond("session/fork", json!({"sessionId": "s2"}))
+            .expect_params("session/fork", json!({"cursorId": {"$absent": true}}))
+            .respond("session/fork", json!({"sessionId": "s3"}));
+        let mut options = stage.options(&script);
+        options.offers.unstable = true;
+        let client = Client::launch(options, Arc::new(DenyAll)).await.unwrap();
+        let listener = Listener::new();
+        let fork = async |from: &str, cursor: Option<&str>, method: &str| {
+            let cursor_id = cursor.map(str::to_owned);
+            let request = SessionRequest { cursor_id, ..stage.session_request() };
+            let (sender, receiver) = oneshot::channel();
+            let spec = SessionSpec { state, ..listener.spec(ViewKind::Events) };
+            let reply = Box::new(|outcome: Result<_>| drop(sender.send(outcome.map(drop))));
+            let from = (method != "session/new").then_some(from);
+            client.open(method, from, &request, spec, reply);
+            receiver.await.unwrap()
+        };
+        fork("", None, "session/new").await.unwrap();
+        prompt(&client, "s1", &listener).await.unwrap();
+        for cursor in ["mute", "gone", "nowhere", "unknown", ""] {
+            assert_code(&fork("s1", Some(cursor), "session/fork").await, ErrorCode::UnsupportedCapability);
+        }
+        assert_code(&fork("s9", Some("good"), "session/fork").await, ErrorCode::InvalidArgument);
+        assert_code(&fork("s1", Some("good"), "session/new").await, ErrorCode::InvalidArgument);
+        fork("s1", Some("good"), "session/fork").await.unwrap();
+        fork("s1", None, "session/fork").await.unwrap();
+        stage.end(client).await;
+    }
+    // Without the switch no cursor is sent at all.
+    let cursor = |request: &mut SessionRequest| request.cursor_id = Some("good".to_owned());
+    let stage = Stage::new();
+    let client = stage.launch(&agent(json!({"sessionCapabilities": {"fork": {}}}))).await;
+    let forked =
+        open_by(&client, "session/fork", Some("s1"), &request(cursor), &Listener::new(), ViewKind::Events).await;
+    assert_code(&forked, ErrorCode::UnsupportedCapability);
+    stage.end(client).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

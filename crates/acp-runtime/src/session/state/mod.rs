@@ -5,6 +5,7 @@
 //! what was left out is counted in [`Dropped`].
 
 mod compactions;
+mod cursors;
 mod json;
 mod limits;
 mod messages;
@@ -20,6 +21,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
 
 use compactions::Compactions;
+pub(super) use cursors::Cursors;
 pub(crate) use json::meta_parent;
 pub(super) use json::{members, string};
 pub use limits::{Dropped, Limits};
@@ -57,6 +59,7 @@ pub struct SessionState {
     tool_calls: ToolCalls,
     plans: Plans,
     compactions: Compactions,
+    cursors: Cursors,
     settings: Settings,
     context: Context,
     usage: Option<Usage>,
@@ -101,6 +104,7 @@ impl SessionState {
             + self.tool_calls.bytes()
             + self.plans.bytes()
             + self.compactions.bytes()
+            + self.cursors.bytes()
             + self.settings.bytes()
             + self.subagents.bytes()
     }
@@ -176,6 +180,7 @@ impl SessionState {
             | "session_info_update"
             | "prompt_suggestions_update" => self.settings.apply(raw, limits, dropped),
             "usage_update" => self.context.update(raw),
+            "cursor_update" => self.cursors.update(raw, limits, dropped),
             "subagent_update" => self.subagents.update(None, raw, limits, dropped),
             "session_message" => return self.on_session_message(raw),
             "session_message_chunk" => return self.on_session_message_chunk(raw),
@@ -211,6 +216,11 @@ impl SessionState {
     /// The result of a call that opens the session or changes its settings.
     pub(crate) fn on_result(&mut self, result: &RawValue) {
         self.version += u64::from(self.settings.apply(result, &self.limits, &mut self.dropped));
+    }
+
+    /// The cursors that the agent announced.
+    pub(crate) fn cursors(&self) -> &Cursors {
+        &self.cursors
     }
 
     /// The host chose a mode.
@@ -361,6 +371,7 @@ impl Serialize for SessionState {
         map.serialize_entry("toolCalls", &self.tool_calls)?;
         map.serialize_entry("plans", &self.plans)?;
         map.serialize_entry("compactions", &self.compactions)?;
+        map.serialize_entry("cursors", &self.cursors)?;
         self.settings.serialize(&mut map)?;
         self.context.serialize(&mut map)?;
         if let Some(usage) = &self.usage {
