@@ -46,6 +46,8 @@ export declare class NativeClient {
   abandon(call: number): void
   /** Sends a notification. Returns the failure as JSON, if it could not be sent. */
   notify(method: string, params?: string | undefined | null): string | null
+  /** Sends what an MCP server of the host tells of a request that it has not answered yet. */
+  notifyMcp(serverId: string, requestId: string, method: string, params?: string | undefined | null): void
   /** What is known of an open session; `null` where `openSession` did not ask for it. */
   sessionState(sessionId: string): NativeSessionState | null
   /** Forgets a session and closes its channel. */

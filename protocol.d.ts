@@ -1606,7 +1606,6 @@ export interface AgentRequests {
   'authenticate': { params: AuthenticateRequest; result: AuthenticateResponse };
   'initialize': { params: InitializeRequest; result: InitializeResponse };
   'logout': { params: LogoutRequest; result: LogoutResponse };
-  'mcp/message': { params: MessageMcpRequest; result: MessageMcpResponse };
   'providers/disable': { params: DisableProviderRequest; result: DisableProviderResponse };
   'providers/list': { params: ListProvidersRequest; result: ListProvidersResponse };
   'providers/set': { params: SetProviderRequest; result: SetProviderResponse };

@@ -296,6 +296,22 @@ impl NativeClient {
         sent.err().map(|error| json(&error.into_details())).transpose()
     }
 
+    /// Sends what an MCP server of the host tells of a request that it has not answered yet.
+    #[napi(catch_unwind)]
+    pub fn notify_mcp(
+        &self,
+        server_id: String,
+        request_id: String,
+        method: String,
+        params: Option<String>,
+    ) -> napi::Result<()> {
+        let params = params.map(|json| parse::<Box<RawValue>>(&json)).transpose()?;
+        if let Some(client) = self.client() {
+            client.connection().notify_mcp(&server_id, &request_id, &method, params);
+        }
+        Ok(())
+    }
+
     /// What is known of an open session; `null` where `openSession` did not ask for it.
     #[napi(catch_unwind)]
     pub fn session_state(&self, session_id: String) -> Option<NativeSessionState> {

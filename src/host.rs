@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use acp_runtime::delivery::{Kind, Outbox};
-use acp_runtime::port::{BoxFuture, Host, PermissionDecision, PermissionRequest};
+use acp_runtime::port::{BoxFuture, Host, McpRequest, PermissionDecision, PermissionRequest};
 use acp_runtime::wire::encode::{Answer, AnswerError, code};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -115,6 +115,9 @@ enum Question<'a> {
         method: &'a str,
         params: Option<&'a RawValue>,
     },
+    Mcp {
+        message: &'a McpRequest,
+    },
 }
 
 /// JavaScript's answer to a permission question.
@@ -196,6 +199,11 @@ impl Host for BindingHost {
         let answer = self.ask(session_id, &Question::Extension { method, params });
         let method = method.to_owned();
         Some(Box::pin(async move { read_reply(answer.await, &method) }))
+    }
+
+    fn mcp_message(&self, session_id: Option<&str>, request: McpRequest) -> BoxFuture<Answer> {
+        let answer = self.ask(session_id, &Question::Mcp { message: &request });
+        Box::pin(async move { read_reply(answer.await, &request.method) })
     }
 
     fn notification(&self, method: &str, params: Option<&RawValue>) {

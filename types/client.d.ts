@@ -9,7 +9,7 @@ import type { ElicitationAnswer, ElicitationRequest } from './elicitation.js';
 import type { ExitFacts } from './errors.js';
 import type { AbortSignalLike, AsyncDisposeMember, HostAbortSignal, HostReadableStream } from './host.js';
 import type { SessionState, TurnUsage } from './state.js';
-import type { AuthStatus, ProviderSettings, SessionOptionsQuery, SessionOptionsResult } from './unstable.js';
+import type { AuthStatus, HostMcpServer, ProviderSettings, SessionOptionsQuery, SessionOptionsResult } from './unstable.js';
 
 /** How an agent ended. */
 export interface ExitInfo extends ExitFacts {
@@ -150,7 +150,8 @@ export interface LaunchOptions {
   capabilitiesMeta?: Meta;
   /**
    * Use the parts of the protocol that may still change, where the agent advertises them: providers, the status, options,
-   * title and archive of sessions, `configOptions` of new ones, forks at a cursor, and the state of authentication. With
+   * title and archive of sessions, `configOptions` of new ones, forks at a cursor, MCP servers of the host's own, and the
+   * state of authentication. With
    * `richUpdates` it also advertises cursors and prompt suggestions (of text and links). Without it such calls reject with
    * `unsupported_capability`, whose `extra.option` is `unstable`. Default: `false`.
    */
@@ -208,8 +209,11 @@ export interface LaunchOptions {
 export interface NewSessionOptions extends CallOptions {
   /** Absolute path. Default: the client's `cwd`. */
   cwd?: string;
-  /** Default: `[]`. Transports that the agent did not advertise reject with `unsupported_capability`. */
-  mcpServers?: McpServer[];
+  /**
+   * Default: `[]`. Transports that the agent did not advertise reject with `unsupported_capability`. One of type `acp` is served
+   * by the host: see {@link HostMcpServer}.
+   */
+  mcpServers?: Array<Exclude<McpServer, { type: 'acp' }> | HostMcpServer>;
   /** Absolute paths; only where the agent advertised `additionalDirectories`. Default: absent. */
   additionalDirectories?: string[];
   /** Only where the agent advertised `systemPrompt`. A string appends. Default: absent. */

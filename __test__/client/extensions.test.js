@@ -116,3 +116,27 @@ test('an elicitation that the agent takes back is cancelled', async () => {
   client.notify('_test/asked');
   await end(client);
 });
+
+test('a question of a session that is closed is withdrawn with it', async () => {
+  const asked = gate();
+  const withdrawn = gate();
+  const client = await scripted(
+    [
+      { do: 'initialize' }, { do: 'session_new' }, { do: 'request', id: 'q', method: '_agent/ask', params: { sessionId: 's1' } },
+      { do: 'expect_response', to: 'q', error: { code: -32800 } }, ...answered('_test/done'),
+    ],
+    {
+      onExtRequest(method, params, { signal }) {
+        signal.addEventListener('abort', withdrawn.open);
+        asked.open();
+        return new Promise(() => {});
+      },
+    },
+  );
+  const session = await client.newSession();
+  await asked.opened;
+  await session.close();
+  await withdrawn.opened;
+  await client.request('_test/done');
+  await end(client);
+});

@@ -44,7 +44,8 @@ test('what the agent did not advertise, and what is no absolute path, never reac
   const refused = [
     [{ mcpServers: [http] }, 'unsupported_capability'],
     [{ mcpServers: [{ ...http, type: 'sse' }] }, 'unsupported_capability'],
-    [{ mcpServers: [{ type: 'acp', name: 'a', serverId: 's' }] }, 'unsupported_capability'],
+    [{ mcpServers: [{ type: 'acp', name: 'a', handle: () => ({}) }] }, 'unsupported_capability'],
+    [{ mcpServers: [{ type: 'acp', name: 'a', serverId: 's' }] }, 'invalid_argument'],
     [{ mcpServers: [{ name: 'no command' }] }, 'invalid_argument'],
     [{ additionalDirectories: ['/x'] }, 'unsupported_capability'],
     [{ systemPrompt: 'x' }, 'unsupported_capability'],

@@ -112,6 +112,16 @@ export async function more(client: AcpClient, session: AcpSession): Promise<void
   await client.resumeSession('s', { replay: false, onReplay: (event) => void (event.replay satisfies true | undefined) });
   // @ts-expect-error nothing is repeated in a new session
   await client.newSession({ replay: false });
+  await client.newSession({
+    mcpServers: [
+      { name: 'stdio', command: 'c', args: [], env: [] },
+      { type: 'acp', name: 'own', handle: ({ method, params, notify, signal }) => void (signal.aborted || notify(method, { ...params })) },
+    ],
+  });
+  // @ts-expect-error a server of the host's own has no id, it has a function
+  await client.newSession({ mcpServers: [{ type: 'acp', name: 'own', serverId: 'x' }] });
+  await client.forkSession('s', { cursorId: session.state?.cursors[0]?.cursorId ?? 'c', replay: true });
+  await session.cancelSubagent('child') satisfies void;
   // @ts-expect-error a value is a string or a boolean
   await client.newSession({ configOptions: { n: 1 } });
   opened.prompt('x', { queue: false, meta: { any: [1] } }).catch(() => {});

@@ -8,6 +8,7 @@ const { clean } = require('./clean.js');
 const { initial } = require('./config-options.js');
 const { handlersOf, nativeOptions } = require('./launch-options.js');
 const { loginCommand } = require('./login.js');
+const { McpServers } = require('./mcp.js');
 const { AcpSession } = require('./session.js');
 const unstable = require('./unstable.js');
 
@@ -24,15 +25,20 @@ class AcpClient {
   #closing;
   /** @type {import('../../types/client').LaunchOptions} */
   #launch;
+  /** @type {McpServers} */
+  #mcp;
 
   /**
    * @param {import('../native/client').Client} nativeClient
    * @param {import('../../types/client').LaunchOptions} options
+   * @param {McpServers} mcp
    * @internal
    */
-  constructor(nativeClient, options) {
+  constructor(nativeClient, options, mcp) {
     /** @internal */
     this.native = nativeClient;
+    this.#mcp = mcp;
+    mcp.attach(nativeClient);
     this.#launch = options;
     /** @internal */
     this.cwd = options.cwd;
@@ -62,8 +68,9 @@ class AcpClient {
    * @returns {Promise<AcpClient>}
    */
   static async launch(options) {
-    const nativeClient = await native.launch(nativeOptions(options), handlersOf(options));
-    const client = new AcpClient(nativeClient, options);
+    const mcp = new McpServers();
+    const nativeClient = await native.launch(nativeOptions(options), handlersOf(options, mcp));
+    const client = new AcpClient(nativeClient, options, mcp);
     if (options.authenticate === true && client.authMethods.length > 0) {
       const method = client.authMethods.find((/** @type {any} */ candidate) => candidate.type !== 'terminal');
       try {
@@ -84,6 +91,7 @@ class AcpClient {
   /** @param {AcpSession} session @internal */
   forget(session) {
     this.#sessions.delete(session);
+    this.#mcp.release(session);
   }
 
   /** @param {import('../../types/client').NewSessionOptions} [options] */
@@ -124,9 +132,10 @@ class AcpClient {
     const { signal, systemPrompt } = options;
     if (signal?.aborted) throw reasonOf(signal);
     const cwd = options.cwd ?? this.cwd;
+    const session = new AcpSession(this, cwd, options);
     const request = {
       cwd,
-      mcpServers: options.mcpServers ?? [],
+      mcpServers: this.#mcp.declare(options.mcpServers ?? [], session),
       additionalDirectories: options.additionalDirectories,
       systemPrompt:
         typeof systemPrompt === 'string' ? { mode: 'append', content: [{ type: 'text', text: systemPrompt }] } : systemPrompt,
@@ -138,8 +147,12 @@ class AcpClient {
       timeoutMs: whole(options.timeoutMs, 'timeoutMs') ?? this.requestTimeoutMs,
       state: this.keepsState,
     };
-    const session = new AcpSession(this, cwd, options);
-    await session.open(method, sessionId, request, { signal, coalesce: options.coalesce === true });
+    try {
+      await session.open(method, sessionId, request, { signal, coalesce: options.coalesce === true });
+    } catch (error) {
+      this.#mcp.release(session);
+      throw error;
+    }
     if (this.ended) session.onClientEnd();
     else this.#sessions.add(session);
     return session;

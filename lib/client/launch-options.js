@@ -51,9 +51,10 @@ function authenticateOf(authenticate) {
  * The host's callbacks as the native side calls them.
  *
  * @param {LaunchOptions} options
+ * @param {import('./mcp').McpServers} mcp
  * @returns {import('../native/questions').Handlers}
  */
-function handlersOf(options) {
+function handlersOf(options, mcp) {
   const { fs, terminal } = options;
   /** @type {import('../native/questions').Handlers} */
   const handlers = {};
@@ -67,6 +68,7 @@ function handlersOf(options) {
   if (options.onExtRequest) {
     handlers.extension = (method, params, signal) => options.onExtRequest?.(method, params, { signal });
   }
+  handlers.mcp = (message, signal) => mcp.answer(message, signal);
   handlers.notification = (method, params) => {
     if (method === 'elicitation/complete') options.onElicitationComplete?.(params);
     else if (method === 'auth/status_update') options.onAuthStatus?.(authStatusOf(params));

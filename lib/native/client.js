@@ -137,6 +137,18 @@ class Client {
   }
 
   /**
+   * Sends what an MCP server of the host tells of a request that it has not answered yet.
+   *
+   * @param {string} serverId
+   * @param {string} requestId
+   * @param {string} method
+   * @param {unknown} params
+   */
+  notifyMcp(serverId, requestId, method, params) {
+    this.native.notifyMcp(serverId, requestId, method, params === undefined ? undefined : JSON.stringify(params));
+  }
+
+  /**
    * Opens a session.
    *
    * @param {string} method `session/new`, `session/load`, `session/resume` or `session/fork`
@@ -231,6 +243,8 @@ class Session {
         this.turnText = text;
         break;
       case Kind.REQUEST:
+        this.client.questions.ask(JSON.parse(text), this);
+        break;
       case Kind.NOTIFICATION:
         this.client.receive(kind, text);
         break;
@@ -327,6 +341,7 @@ class Session {
     this.client.native.dropSession(this.channel, this.id);
     this.client.hub.channels.delete(this.channel);
     this.client.sessions.delete(this);
+    this.client.questions.withdrawOf(this);
   }
 
   /** Forgets a session that nobody wants, and closes it where the agent can. */

@@ -13,6 +13,7 @@ const { getHub } = require('./hub.js');
  * @property {(params: any) => any} [command]
  * @property {(params: any, signal: AbortSignal) => any} [elicitation]
  * @property {(method: string, params: any, signal: AbortSignal) => any} [extension]
+ * @property {(message: any, signal: AbortSignal) => any} [mcp] a request to an MCP server of the host
  * @property {(method: string, params: any) => void} [notification]
  * @property {(frame: any) => void} [wire]
  */
@@ -22,15 +23,18 @@ class Questions {
   /** @param {Handlers} handlers */
   constructor(handlers) {
     this.handlers = handlers;
-    /** @type {Map<number, AbortController>} */
+    /** @type {Map<number, { controller: AbortController, session?: object }>} */
     this.open = new Map();
   }
 
-  /** @param {any} question */
-  ask(question) {
+  /**
+   * @param {any} question
+   * @param {object} [session] Whose channel it came through.
+   */
+  ask(question, session) {
     const { request } = question;
     const controller = new AbortController();
-    this.open.set(request, controller);
+    this.open.set(request, { controller, session });
     this.answer(question, controller.signal).then((answer) => {
       if (this.open.delete(request)) getHub().native.answer(request, encoded(question.kind, answer));
     });
@@ -42,9 +46,18 @@ class Questions {
    * @param {number} request
    */
   withdraw(request) {
-    const controller = this.open.get(request);
+    const question = this.open.get(request);
     this.open.delete(request);
-    controller?.abort();
+    question?.controller.abort();
+  }
+
+  /**
+   * The session is gone, and with it the channel that would tell.
+   *
+   * @param {object} session
+   */
+  withdrawOf(session) {
+    for (const [request, question] of [...this.open]) if (question.session === session) this.withdraw(request);
   }
 
   /** The connection ended. */
@@ -73,6 +86,10 @@ class Questions {
           return (await handlers.command?.(question.params)) === true;
         case 'elicitation':
           return { result: (await handlers.elicitation?.(question.params, signal)) ?? { action: 'cancel' } };
+        case 'mcp': {
+          const result = await handlers.mcp?.(question.message, signal);
+          return result === undefined ? { unknown: {} } : { result };
+        }
         case 'extension': {
           const result = await handlers.extension?.(question.method, question.params ?? undefined, signal);
           return result === undefined ? { unknown: {} } : { result };
@@ -137,6 +154,7 @@ function failed(kind, error) {
     case 'elicitation':
       return { result: { action: 'cancel' } };
     case 'file':
+    case 'mcp':
     case 'extension': {
       // A host may answer with a code of its own; its message goes to the agent, its stack does not.
       const { code, data } = error?.rpc ?? error ?? {};

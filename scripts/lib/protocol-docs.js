@@ -59,6 +59,7 @@ function render(facts) {
   let text = HEAD.replace('VERSION', version);
   for (const table of TABLES) text += tableText(table, facts, known, problems);
   text += '## Left out\n\n';
+  if (registry.leftOut.length === 0) text += 'Nothing of the schema.\n';
   for (const { name, why } of registry.leftOut) text += `- ${code(name)}: ${why}.\n`;
   text += `\n## Rules\n\nWhat the protocol asks of a client. A test that shows a rule has its number in its name.\n\n`;
   text += line(['rule', 'says', 'shown by']) + line(['---', '---', '---']);
@@ -109,8 +110,8 @@ function needOf({ needs }) {
 }
 
 /** @param {string} key @param {Row} row */
-function kindOf(key, { name, request, unstable, switched }) {
-  const notification = key === 'agentMethods' ? name === 'session/cancel' : request === false;
+function kindOf(key, { request, unstable, switched }) {
+  const notification = request === false;
   const kinds = key === 'updates' ? [] : [notification ? 'notification' : 'request'];
   if (unstable) kinds.push('unstable');
   if (switched) kinds.push('switch');

@@ -110,7 +110,7 @@ const TABLES = [
     needs: 'the agent advertises',
     about: 'The shape is checked here, since agents answer a wrong one with nothing but a number.',
     places: ['crates/acp-runtime/src/client/requests.rs'],
-    tests: ['c26_mcp_servers_over_http_only_where_they_are_advertised'],
+    tests: ['c26_mcp_servers_over_http_only_where_they_are_advertised', 'a_server_of_the_host_is_given_only_to_agents_that_take_one'],
   },
   {
     key: 'elicitationModes',

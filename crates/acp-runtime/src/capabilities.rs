@@ -34,6 +34,8 @@ pub struct OutboundMethod {
     pub unstable: bool,
     /// Whether the host has to ask for it, too ([`Offers::unstable`]).
     pub switched: bool,
+    /// Whether it is a request, which gets a response.
+    pub request: bool,
 }
 
 /// A part of a call that needs a capability of its own.
@@ -76,11 +78,11 @@ pub struct InboundMethod {
 }
 
 const fn outbound(name: &'static str, gate: Gate) -> OutboundMethod {
-    OutboundMethod { name, gate, unstable: false, switched: false }
+    OutboundMethod { name, gate, unstable: false, switched: false, request: true }
 }
 
 const fn unstable(name: &'static str, gate: Gate) -> OutboundMethod {
-    OutboundMethod { name, gate, unstable: true, switched: true }
+    OutboundMethod { name, gate, unstable: true, switched: true, request: true }
 }
 
 const fn feature(name: &'static str, gate: Gate) -> Feature {
@@ -109,13 +111,14 @@ pub const OUTBOUND: &[OutboundMethod] = &[
     outbound("session/set_mode", Gate::Session),
     outbound("session/set_config_option", Gate::Session),
     outbound("session/prompt", Gate::Baseline),
-    outbound("session/cancel", Gate::Baseline),
+    OutboundMethod { request: false, ..outbound("session/cancel", Gate::Baseline) },
     // Older than the switch, and in wide use.
     OutboundMethod {
         name: "session/fork",
         gate: Gate::Marker("/sessionCapabilities/fork"),
         unstable: true,
         switched: false,
+        request: true,
     },
     unstable("session/archive", Gate::Marker("/sessionCapabilities/archive")),
     unstable("session/unarchive", Gate::Marker("/sessionCapabilities/archive")),
@@ -126,6 +129,8 @@ pub const OUTBOUND: &[OutboundMethod] = &[
     unstable("providers/list", Gate::Marker("/providers")),
     unstable("providers/set", Gate::Marker("/providers")),
     unstable("providers/disable", Gate::Marker("/providers")),
+    // What an MCP server of the host tells of a request.
+    OutboundMethod { request: false, ..unstable("mcp/message", Gate::Flag("/mcpCapabilities/acp")) },
 ];
 
 /// Parts of calls with a gate of their own.
@@ -153,6 +158,9 @@ pub mod features {
     pub const MCP_HTTP: Feature = feature("an MCP server of type http", Gate::Flag("/mcpCapabilities/http"));
     /// An MCP server over server-sent events (rule C26).
     pub const MCP_SSE: Feature = feature("an MCP server of type sse", Gate::Flag("/mcpCapabilities/sse"));
+    /// An MCP server that the host serves over the connection.
+    pub const MCP_ACP: Feature =
+        Feature { name: "an MCP server of type acp", gate: Gate::Flag("/mcpCapabilities/acp"), switched: true };
     /// A prompt with an image (rule C32).
     pub const IMAGE: Feature = feature("a content block of type image", Gate::Flag("/promptCapabilities/image"));
     /// A prompt with audio (rule C32).
@@ -171,6 +179,7 @@ pub mod features {
         LIST_ARCHIVED,
         MCP_HTTP,
         MCP_SSE,
+        MCP_ACP,
         IMAGE,
         AUDIO,
         EMBEDDED_CONTEXT,
@@ -191,6 +200,8 @@ pub const INBOUND: &[InboundMethod] = &[
     request("elicitation/create", Offer::Elicitation),
     notification("elicitation/complete", Offer::Elicitation),
     notification("auth/status_update", Offer::Unstable),
+    // To a server of the host that a session was opened with.
+    request("mcp/message", Offer::Unstable),
     notification("$/cancel_request", Offer::Baseline),
 ];
 

@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 
 use crate::error::ExitFacts;
 use crate::services::permission::PermissionOption;
-use crate::wire::encode::Answer;
+use crate::wire::encode::{Answer, AnswerError};
 
 /// A boxed future, as trait objects need it.
 pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -32,6 +32,20 @@ pub struct PermissionRequest {
     pub tool_call: serde_json::Value,
     /// The options, in the agent's order; those of unknown kind included.
     pub options: Vec<PermissionOption>,
+}
+
+/// A request of the agent to an MCP server that the host serves over the connection.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct McpRequest {
+    /// The server, by the id that the host gave it.
+    pub server_id: String,
+    /// The agent's name for the request; unique for the server while the request is open.
+    pub request_id: String,
+    /// The method of MCP.
+    pub method: String,
+    /// An object, where there is one, as the agent wrote it.
+    pub params: Option<Box<RawValue>>,
 }
 
 /// The host's decision. The runtime checks that a chosen option was offered.
@@ -90,6 +104,14 @@ pub trait Host: Send + Sync + 'static {
     ) -> Option<BoxFuture<Answer>> {
         let _ = (session_id, method, params);
         None
+    }
+
+    /// Answers a request to an MCP server that the host serves over the connection: with the server's result, or its error.
+    /// `session_id` is absent while the session is being opened. What the server tells meanwhile goes through
+    /// [`crate::connection::Connection::notify_mcp`].
+    fn mcp_message(&self, session_id: Option<&str>, request: McpRequest) -> BoxFuture<Answer> {
+        let _ = session_id;
+        Box::pin(std::future::ready(Err(AnswerError::method_not_found(&request.method))))
     }
 
     /// A notification that no session owns: extensions, `elicitation/complete`.

@@ -99,10 +99,13 @@ pub const PERMISSION_OPTIONS: &[Known] =
 /// Types of configuration options.
 pub const CONFIG_OPTIONS: &[Known] = &[known("select"), needing("boolean", "session.configOptions.boolean")];
 
-/// Transports of MCP servers. A server without a type is one over stdio. One of type `acp` would have to be served by the
-/// client, which this one does not do.
-pub const MCP_SERVERS: &[Known] =
-    &[known("stdio"), needing("http", "mcpCapabilities.http"), needing("sse", "mcpCapabilities.sse")];
+/// Transports of MCP servers. A server without a type is one over stdio. One of type `acp` is served by the host.
+pub const MCP_SERVERS: &[Known] = &[
+    known("stdio"),
+    needing("http", "mcpCapabilities.http"),
+    needing("sse", "mcpCapabilities.sse"),
+    unstable("acp", "mcpCapabilities.acp"),
+];
 
 /// Modes of elicitations.
 pub const ELICITATION_MODES: &[Known] = &[needing("form", "elicitation.form"), needing("url", "elicitation.url")];
@@ -123,15 +126,15 @@ pub const KINDS: &[(&str, &[Known])] = &[
 ];
 
 /// Methods of the protocol's schema that this client neither calls nor handles, with the reason.
-pub const LEFT_OUT: &[(&str, &str)] = &[("mcp/message", "needs a client that serves MCP servers over the connection")];
+pub const LEFT_OUT: &[(&str, &str)] = &[];
 
 /// Everything as data.
 pub fn registry() -> Value {
     let outbound: Vec<_> = OUTBOUND
         .iter()
         .map(|method| {
-            let (unstable, switched) = (method.unstable, method.switched);
-            json!({ "name": method.name, "needs": needs(method.gate), "unstable": unstable, "switched": switched })
+            let (request, unstable, switched) = (method.request, method.unstable, method.switched);
+            json!({ "name": method.name, "needs": needs(method.gate), "request": request, "unstable": unstable, "switched": switched })
         })
         .collect();
     let inbound: Vec<_> = INBOUND

@@ -246,16 +246,20 @@ impl Client {
                 return 0;
             }
         };
+        let plain = CallOptions {
+            mcp_servers: request.served_here(),
+            ..CallOptions::plain(Phase::Session).timeout(request.timeout)
+        };
         let options = match (method, id) {
             ("session/load" | "session/resume", Some(id)) => CallOptions {
                 effect: Effect::SessionReady(id.to_owned()),
                 register: Some((id.to_owned(), spec)),
-                ..CallOptions::plain(Phase::Session).timeout(request.timeout)
+                ..plain
             },
             _ => CallOptions {
                 effect: Effect::OpenSession(Box::new(spec)),
                 at_cursor: id.map(str::to_owned).zip(request.cursor_id.clone()),
-                ..CallOptions::plain(Phase::Session).timeout(request.timeout)
+                ..plain
             },
         };
         self.0.connection.call_with(method, Some(params), options, reply)

@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 use super::AgentFacts;
 use crate::capabilities::{AgentCapabilities, features};
-use crate::error::{Error, ErrorCode, Result};
+use crate::connection::MAX_NAME_BYTES;
+use crate::error::{Error, Result};
 use crate::wire::encode;
 
 /// The shortest value of an MCP server's environment that counts as a secret, in bytes.
@@ -63,6 +64,12 @@ impl SessionRequest {
             }
         }
         secrets
+    }
+
+    /// Ids of the MCP servers that the host serves over the connection.
+    pub(super) fn served_here(&self) -> Vec<String> {
+        let servers = self.mcp_servers.iter().filter(|server| server["type"] == "acp");
+        servers.filter_map(|server| server["serverId"].as_str().map(str::to_owned)).collect()
     }
 
     /// The parameters of `method`, for an agent with these capabilities.
@@ -237,11 +244,12 @@ fn check_mcp_server(server: &Value, capabilities: &AgentCapabilities) -> Result<
             }
             capabilities.check_feature(if kind == "http" { &features::MCP_HTTP } else { &features::MCP_SSE })
         }
-        // It would have to answer `mcp/message`, which this client does not.
-        Some("acp") => Err(Error::new(
-            ErrorCode::UnsupportedCapability,
-            "an MCP server of type acp would have to be served by this client, which does not",
-        )),
+        Some("acp") => {
+            if !server["serverId"].as_str().is_some_and(|id| !id.is_empty() && id.len() <= MAX_NAME_BYTES) {
+                return wrong("of type acp has no serverId, or a long one");
+            }
+            capabilities.check_feature(&features::MCP_ACP)
+        }
         Some(_) => wrong("has an unknown type"),
     }
 }

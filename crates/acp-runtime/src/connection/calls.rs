@@ -23,16 +23,14 @@ impl State {
     pub(super) fn on_command(&mut self, command: Command) {
         match command {
             Command::Call { id, method, params, options, reply } => {
-                let CallOptions { phase, timeout, effect, register, at_cursor } = options;
+                let CallOptions { phase, timeout, effect, register, mcp_servers, at_cursor } = options;
                 if let Some((session_id, cursor_id)) = at_cursor
                     && let Err(error) = self.check_cursor(&session_id, &cursor_id)
                 {
                     reply(Err(error.in_phase(phase)));
                     return;
                 }
-                if let Some((session_id, spec)) = register
-                    && let Err(error) = self.register_session(id, session_id, &spec)
-                {
+                if let Err(error) = self.prepare_opening(id, register, mcp_servers) {
                     reply(Err(error.in_phase(phase)));
                     return;
                 }
@@ -79,6 +77,7 @@ impl State {
                     let _ = done.send(CancelState::Idle);
                 }
             }
+            Command::NotifyMcp { key, method, params } => self.notify_mcp(&key, &method, params.as_deref()),
             Command::CancelChild { session_id, child, done } => drop(done.send(self.cancel_child(&session_id, &child))),
             Command::Abandon { call, error } => self.abandon(call, error),
             Command::DropSession { session_id, of } => {
@@ -162,6 +161,7 @@ impl State {
                     self.drop_session(&session_id);
                 }
             }
+            self.forget_mcp_of_call(call);
             reply(Err(error.in_phase(phase)));
             if let Ok(params) = encode::raw(&json!({ "requestId": call })) {
                 self.write(|out| encode::notification(out, "$/cancel_request", Some(&params)));
@@ -207,7 +207,7 @@ impl State {
                 }
                 waiting.answer(result);
             }
-            Effect::OpenSession(spec) => self.on_session_named(waiting, &spec, result),
+            Effect::OpenSession(spec) => self.on_session_named(waiting, call, &spec, result),
             Effect::SessionReady(session_id) => self.on_session_ready(waiting, call, &session_id, result),
             Effect::CloseSession(session_id) => {
                 if result.is_ok() {

@@ -85,6 +85,7 @@ impl State {
                 Command::CancelChild { done, .. } => drop(done.send(Err(facts.error()))),
                 Command::Wind { done, .. } => drop(done.send(())),
                 Command::Notify { .. }
+                | Command::NotifyMcp { .. }
                 | Command::Abandon { .. }
                 | Command::DropSession { .. }
                 | Command::Stop { .. } => {}

@@ -10,6 +10,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 
+use super::mcp::McpKey;
 use super::state::State;
 use crate::pending::Effect;
 use crate::port::{BoxFuture, PermissionDecision, PermissionRequest};
@@ -42,6 +43,8 @@ struct Open {
     session_id: Option<String>,
     /// The child session that asks.
     child: Option<String>,
+    /// The request to an MCP server that it is.
+    mcp: Option<McpKey>,
     /// The call of ours that the agent cannot answer before it has this answer.
     about: Option<u64>,
     asks: Asks,
@@ -77,7 +80,7 @@ impl InboundTable {
 }
 
 /// What answers a request.
-enum Handler {
+pub(super) enum Handler {
     /// The answer is known.
     Known(Answer),
     /// Somebody is asked.
@@ -85,7 +88,7 @@ enum Handler {
 }
 
 /// What is known of a question that waits.
-struct Question {
+pub(super) struct Question {
     asks: Asks,
     /// The open session that it belongs to.
     session_id: Option<String>,
@@ -95,11 +98,17 @@ struct Question {
     call: Option<u64>,
     /// The id of a URL elicitation.
     elicitation: Option<String>,
+    /// The request to an MCP server that it is.
+    mcp: Option<McpKey>,
 }
 
 impl Question {
     fn of(asks: Asks, session_id: Option<String>) -> Self {
-        Self { asks, session_id, child: None, call: None, elicitation: None }
+        Self { asks, session_id, child: None, call: None, elicitation: None, mcp: None }
+    }
+
+    pub(super) fn of_mcp(key: McpKey, session_id: Option<String>, call: Option<u64>) -> Self {
+        Self { mcp: Some(key), call, ..Self::of(Asks::Other, session_id) }
     }
 }
 
@@ -170,6 +179,9 @@ impl State {
         }
         if method == "elicitation/create" {
             return self.elicitation(params);
+        }
+        if method == "mcp/message" {
+            return self.mcp_message(params);
         }
         let session_id = session_id.ok_or_else(|| AnswerError::new(code::INVALID_PARAMS, "sessionId is missing"))?;
         if self.sessions.get_mut(&session_id).is_none() {
@@ -294,19 +306,19 @@ impl State {
     }
 
     /// The host sees everything that came before the question.
-    fn flush_for_host(&mut self, session_id: Option<&str>) {
+    pub(super) fn flush_for_host(&mut self, session_id: Option<&str>) {
         if let Some(session) = session_id.and_then(|id| self.sessions.get_mut(id)) {
             session.publish();
         }
     }
 
-    fn open_request(&mut self, id: &str, question: Question, about: Option<u64>, future: BoxFuture<Answer>) {
-        if let Some(call) = about {
+    fn open_request(&mut self, id: &str, question: Question, call: Option<u64>, future: BoxFuture<Answer>) {
+        if let Some(call) = call {
             self.on_host_asked(call);
         }
         let abort = self.inbound.handlers.spawn(future);
-        let Question { asks, session_id, child, elicitation, .. } = question;
-        let open = Open { id: id.to_owned(), session_id, child, about, asks, elicitation, abort };
+        let Question { asks, session_id, child, elicitation, mcp, .. } = question;
+        let open = Open { id: id.to_owned(), session_id, child, mcp, about: call, asks, elicitation, abort };
         self.inbound.open.insert(open.abort.id(), open);
     }
 
@@ -350,9 +362,24 @@ impl State {
         self.take_back(|open| open.asks == Asks::Permission && open.session_id.as_deref() == Some(session_id));
     }
 
-    /// The same for a child session alone.
+    /// Answers everything that a session which is gone has asked: its host does not any more.
+    pub(super) fn take_back_of_session(&mut self, session_id: &str) {
+        self.take_back(|open| open.session_id.as_deref() == Some(session_id));
+    }
+
+    /// The same as [`State::cancel_permissions`] for a child session alone.
     pub(super) fn cancel_permissions_of_child(&mut self, child: &str) {
         self.take_back(|open| open.asks == Asks::Permission && open.child.as_deref() == Some(child));
+    }
+
+    /// Answers the requests to MCP servers that are gone.
+    pub(super) fn take_back_mcp(&mut self, servers: &[String]) {
+        self.take_back(|open| open.mcp.as_ref().is_some_and(|key| servers.contains(&key.server_id)));
+    }
+
+    /// Whether a request to an MCP server is open.
+    pub(super) fn asks_mcp(&self, key: &McpKey) -> bool {
+        self.inbound.open.values().any(|open| open.mcp.as_ref() == Some(key))
     }
 
     /// Answers everything that is open (rules C7, C50).

@@ -10,6 +10,7 @@ mod children;
 mod early;
 mod end;
 mod inbound;
+mod mcp;
 mod opening;
 mod state;
 mod task;
@@ -23,7 +24,10 @@ use serde_json::value::RawValue;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::capabilities::{AgentCapabilities, Offers};
+pub(crate) use mcp::MAX_NAME_BYTES;
+use mcp::McpKey;
+
+use crate::capabilities::{AgentCapabilities, OUTBOUND, Offers};
 use crate::delivery::Outbox;
 use crate::diagnostics::Diagnostics;
 use crate::error::{Error, ErrorCode, ExitFacts, Phase, Result};
@@ -88,6 +92,8 @@ pub struct CallOptions {
     /// Registers this session before the call goes out (`session/load`, `session/resume`): what it says until the answer is
     /// history. Refused with `session_already_open` while a session of that id is open, or being opened.
     pub register: Option<(String, SessionSpec)>,
+    /// Ids of the MCP servers that the host serves for the session, from now until the session ends or is not opened.
+    pub mcp_servers: Vec<String>,
     /// The session and the cursor of it that the call is about. Refused unless the agent lets it be forked there.
     pub at_cursor: Option<(String, String)>,
 }
@@ -95,7 +101,7 @@ pub struct CallOptions {
 impl CallOptions {
     /// A plain call.
     pub fn plain(phase: Phase) -> Self {
-        Self { phase, timeout: None, effect: Effect::None, register: None, at_cursor: None }
+        Self { phase, timeout: None, effect: Effect::None, register: None, mcp_servers: Vec::new(), at_cursor: None }
     }
 
     /// The same with a time limit.
@@ -141,6 +147,11 @@ enum Command {
         session_id: String,
         grace: Duration,
         done: oneshot::Sender<CancelState>,
+    },
+    NotifyMcp {
+        key: McpKey,
+        method: String,
+        params: Option<Box<RawValue>>,
     },
     CancelChild {
         session_id: String,
@@ -260,6 +271,11 @@ impl Connection {
     pub fn call_with(&self, method: &str, params: Option<Box<RawValue>>, options: CallOptions, reply: Reply) -> u64 {
         let id = self.shared.next_id.fetch_add(1, Ordering::Relaxed);
         let phase = options.phase;
+        if OUTBOUND.iter().any(|m| m.name == method && !m.request) {
+            let why = format!("{method} is a notification of the protocol, which nothing answers");
+            reply(Err(Error::invalid_argument(why).in_phase(phase)));
+            return id;
+        }
         if let Err(error) = self.shared.capabilities.get().map_or(Ok(()), |c| c.check(method)) {
             reply(Err(error.in_phase(phase)));
             return id;
@@ -295,6 +311,13 @@ impl Connection {
         }
         let command = Command::Notify { method: method.to_owned(), params };
         self.inbox.send(command).map_err(|_| self.end_error())
+    }
+
+    /// Sends what an MCP server of the host tells of a request that it has not answered yet; dropped when it has, or when the
+    /// agent no longer waits.
+    pub fn notify_mcp(&self, server_id: &str, request_id: &str, method: &str, params: Option<Box<RawValue>>) {
+        let key = McpKey { server_id: server_id.to_owned(), request_id: request_id.to_owned() };
+        let _ = self.inbox.send(Command::NotifyMcp { key, method: method.to_owned(), params });
     }
 
     /// Starts a turn. `params` are the whole parameters of `session/prompt`. Returns the call's id.

@@ -20,8 +20,25 @@ use crate::session::{MAX_SESSION_ID_BYTES, Session, SessionSpec};
 use crate::wire::encode;
 
 impl State {
+    /// What has to be there before the call that opens a session goes out: the session, where its id is known, and its MCP
+    /// servers, which the agent may use at once.
+    pub(super) fn prepare_opening(
+        &mut self,
+        call: u64,
+        register: Option<(String, SessionSpec)>,
+        mcp_servers: Vec<String>,
+    ) -> Result<()> {
+        let Some((session_id, spec)) = register else { return self.mcp.offer(mcp_servers, call, None) };
+        self.register_session(call, session_id.clone(), &spec)?;
+        let offered = self.mcp.offer(mcp_servers, call, Some(&session_id));
+        if offered.is_err() {
+            self.drop_session(&session_id);
+        }
+        offered
+    }
+
     /// Takes the id of a session for the call that is about to reopen it.
-    pub(super) fn register_session(&mut self, call: u64, session_id: String, spec: &SessionSpec) -> Result<()> {
+    fn register_session(&mut self, call: u64, session_id: String, spec: &SessionSpec) -> Result<()> {
         if let Some(session) = self.sessions.get_mut(&session_id) {
             let opener = session.opened_by;
             let how = if self.pending.get_mut(opener).is_some() { "being opened" } else { "open" };
@@ -60,6 +77,7 @@ impl State {
     pub(super) fn on_session_named(
         &mut self,
         mut waiting: Waiting<SessionSpec>,
+        call: u64,
         spec: &SessionSpec,
         result: Result<Box<RawValue>>,
     ) {
@@ -69,6 +87,7 @@ impl State {
                 let session = Session::new(session_id.clone(), spec);
                 session.with_state(|state| state.on_result(&raw));
                 self.add_session(session);
+                self.hand_over_mcp(call, &session_id);
                 let forked = waiting.method == "session/fork";
                 // The host hears of the session before its first update.
                 waiting.answer(Ok(raw));
@@ -76,7 +95,10 @@ impl State {
                 self.replay_early(&session_id);
                 self.set_replaying(&session_id, false);
             }
-            Err(error) => waiting.answer(Err(error)),
+            Err(error) => {
+                self.forget_mcp_of_call(call);
+                waiting.answer(Err(error));
+            }
         }
     }
 
@@ -119,7 +141,7 @@ impl State {
 
     /// The answer to a call that nobody waits for any more. A session that it opened is closed again.
     pub(super) fn on_unwanted(&mut self, effect: Effect<SessionSpec>, result: Result<&RawValue, &Error>) {
-        let opened = result.is_ok();
+        let succeeded = result.is_ok();
         let session_id = match effect {
             Effect::OpenSession(_) => result.ok().and_then(|raw| session_id_of(raw).ok()),
             Effect::SessionReady(session_id) => Some(session_id),
@@ -128,7 +150,7 @@ impl State {
         let Some(session_id) = session_id else { return };
         // One that is open by now is in use, and closed by whoever uses it.
         let opener = self.sessions.get_mut(&session_id).map(|session| session.opened_by);
-        if opened && opener.is_none_or(|call| self.pending.get_mut(call).is_some()) {
+        if succeeded && opener.is_none_or(|call| self.pending.get_mut(call).is_some()) {
             self.unclosed.insert(session_id.clone());
         }
         self.close_unwanted(&session_id);
@@ -165,7 +187,8 @@ impl State {
     }
 
     pub(super) fn drop_session(&mut self, session_id: &str) {
-        self.cancel_permissions(session_id);
+        self.take_back_of_session(session_id);
+        self.forget_mcp_of_session(session_id);
         self.options.services.session_closed(session_id);
         self.children.forget(session_id);
         if let Some(session) = self.sessions.remove(session_id) {
@@ -177,6 +200,7 @@ impl State {
     /// A new session. An agent that names one twice takes it away from whoever had it.
     fn add_session(&mut self, session: Session) {
         self.children.forget(&session.id);
+        self.forget_mcp_of_session(&session.id);
         let state = session.state().cloned();
         if let Some(state) = state {
             self.shared.states().insert(session.id.clone(), state);

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use super::children::{Children, PARENT_NAMES};
 use super::early::EarlyUpdates;
 use super::inbound::InboundTable;
+use super::mcp::McpServers;
 use super::{CancelState, Options, Shared};
 use crate::delivery::Outbox;
 use crate::error::Error;
@@ -53,6 +54,7 @@ pub(super) struct State {
     /// Sessions that the agent opened for callers who had left, not closed because somebody else is opening them.
     pub unclosed: HashSet<String>,
     pub inbound: InboundTable,
+    pub mcp: McpServers,
     /// Messages read that the diagnostics do not count yet: one atomic step for a batch.
     messages: u64,
     /// Callers of `cancel` that wait for a turn's end.
@@ -88,6 +90,7 @@ impl State {
             children: Children::default(),
             unclosed: HashSet::new(),
             inbound: InboundTable::default(),
+            mcp: McpServers::default(),
             messages: 0,
             cancels: Vec::new(),
             blocked: Vec::new(),

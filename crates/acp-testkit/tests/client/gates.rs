@@ -25,7 +25,7 @@ fn said() -> impl Strategy<Value = Option<Value>> {
 }
 
 fn gated() -> Vec<(&'static str, Gate, &'static str)> {
-    let gated = OUTBOUND.iter().filter_map(|method| match method.gate {
+    let gated = OUTBOUND.iter().filter(|method| method.request).filter_map(|method| match method.gate {
         Gate::Flag(pointer) | Gate::Marker(pointer) => Some((method.name, method.gate, pointer)),
         Gate::Baseline | Gate::Session => None,
     });

@@ -10,16 +10,17 @@ use acp_runtime::capabilities::{INBOUND, OUTBOUND, Offers};
 use acp_runtime::client::{Client, LaunchOptions};
 use acp_runtime::connection::CallOptions;
 use acp_runtime::error::Phase;
-use acp_runtime::port::{BoxFuture, DenyAll, Host};
+use acp_runtime::port::{BoxFuture, DenyAll, Host, McpRequest};
 use acp_runtime::services::agent::{AgentServices, TerminalPolicy};
 use acp_runtime::services::fs::FsPolicy;
 use acp_runtime::session::{TurnOptions, ViewKind};
-use acp_runtime::wire::encode::Answer;
+use acp_runtime::wire::encode::{Answer, AnswerError};
 use acp_testkit::Script;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
-use crate::support::{Listener, PATIENCE, Stage, open, open_by, prompt};
+use crate::support::{Listener, PATIENCE, Stage, eventually, open, open_by, prompt};
 use crate::transcripts::Transcript;
 
 /// An agent that can do everything.
@@ -28,7 +29,7 @@ fn able() -> Script {
         "agentCapabilities": {
             "loadSession": true,
             "promptCapabilities": {"image": true, "audio": true, "embeddedContext": true},
-            "mcpCapabilities": {"http": true, "sse": true},
+            "mcpCapabilities": {"http": true, "sse": true, "acp": true},
             "sessionCapabilities": {
                 "list": {}, "delete": {}, "resume": {}, "close": {}, "fork": {}, "archive": {}, "status": {},
                 "options": {}, "title": {}, "additionalDirectories": {}, "systemPrompt": {"mode": {"override": {}}},
@@ -174,7 +175,8 @@ async fn a_prompt_of_every_content_block_is_on_record() {
 }
 
 /// Says yes to everything.
-struct Agreeable;
+#[derive(Default)]
+struct Agreeable(Arc<Notify>);
 
 impl Host for Agreeable {
     fn allow_write(&self, _: &str, _: &str) -> BoxFuture<bool> {
@@ -194,6 +196,17 @@ impl Host for Agreeable {
         Box::pin(std::future::ready(Ok(to_raw_value(&answer).unwrap())))
     }
 
+    fn mcp_message(&self, _: Option<&str>, request: McpRequest) -> BoxFuture<Answer> {
+        if request.method != "tools/list" {
+            return Box::pin(std::future::ready(Err(AnswerError::method_not_found(&request.method))));
+        }
+        let told = Arc::clone(&self.0);
+        Box::pin(async move {
+            told.notified().await;
+            Ok(to_raw_value(&json!({"tools": []})).unwrap())
+        })
+    }
+
     /// Never done, until the agent takes it back.
     fn extension_request(&self, _: Option<&str>, _: &str, _: Option<&RawValue>) -> Option<BoxFuture<Answer>> {
         Some(Box::pin(std::future::pending()))
@@ -203,7 +216,7 @@ impl Host for Agreeable {
 /// A turn in which the agent asks for this.
 async fn asked(name: &str, script: Script, stage: &Stage) {
     let script = able().session_new("s1").prompt_begin().then(script).prompt_end("end_turn");
-    let (client, transcript) = launched(stage, &script, Arc::new(Agreeable)).await;
+    let (client, transcript) = launched(stage, &script, Arc::new(Agreeable::default())).await;
     let listener = Listener::new();
     open(&client, stage, &listener).await.unwrap();
     prompt(&client, "s1", &listener).await.unwrap();
@@ -254,6 +267,34 @@ async fn elicitations_are_on_record() {
     let url = json!({"mode": "url", "message": "Sign in", "elicitationId": "e1", "url": "https://example.org/in"});
     let script = ask(script, "elicitation/create", url, json!({"action": "accept"}));
     asked("elicitation", script.notify("elicitation/complete", json!({"elicitationId": "e1"})), &stage).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_of_a_server_of_the_host_are_on_record() {
+    let stage = Stage::new();
+    let message =
+        |id: &str, method: &str| json!({"serverId": "tools-1", "requestId": id, "method": method, "params": {}});
+    let script = able()
+        .session_new("s1")
+        .request("list", "mcp/message", message("r1", "tools/list"))
+        .expect("mcp/message")
+        .expect_result("list", json!({"$exact": {"result": {"tools": []}}}))
+        .request("other", "mcp/message", message("r2", "resources/list"))
+        .expect_result("other", json!({"error": {"code": -32601}}))
+        .notify("_example/done", json!({}));
+    let host = Agreeable::default();
+    let go = Arc::clone(&host.0);
+    let (client, transcript) = launched(&stage, &script, Arc::new(host)).await;
+    let mut request = stage.session_request();
+    request.mcp_servers = vec![json!({"type": "acp", "name": "tools", "serverId": "tools-1"})];
+    open_by(&client, "session/new", None, &request, &Listener::new(), ViewKind::Events).await.unwrap();
+    eventually("the request", || client.diagnostics().messages_received >= 3).await;
+    let progress = to_raw_value(&json!({"progressToken": "r1", "progress": 1})).unwrap();
+    client.connection().notify_mcp("tools-1", "r1", "notifications/progress", Some(progress));
+    go.notify_one();
+    eventually("the end", || client.diagnostics().messages_received >= 5).await;
+    stage.end(client).await;
+    transcript.assert_golden(&golden("mcp/message"), &stage);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -12,6 +12,7 @@ mod goldens;
 mod handshake;
 mod json_recovery;
 mod lines;
+mod mcp;
 mod noise;
 mod opening;
 mod order;

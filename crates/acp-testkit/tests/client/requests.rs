@@ -264,3 +264,51 @@ async fn denying_is_the_default() {
     prompt(&client, "s1", &listener).await.unwrap();
     stage.end(client).await;
 }
+
+/// Whatever a session has asked is answered when it goes, each kind in its own way.
+#[tokio::test(flavor = "multi_thread")]
+async fn c07_what_a_session_has_asked_is_answered_when_it_goes() {
+    struct Never;
+    impl Host for Never {
+        fn permission(&self, _: PermissionRequest) -> BoxFuture<PermissionDecision> {
+            Box::pin(std::future::pending())
+        }
+        fn elicitation(&self, _: Option<&str>, _: &RawValue) -> BoxFuture<Answer> {
+            Box::pin(std::future::pending())
+        }
+        fn extension_request(&self, _: Option<&str>, _: &str, _: Option<&RawValue>) -> Option<BoxFuture<Answer>> {
+            Some(Box::pin(std::future::pending()))
+        }
+    }
+    let form = json!({"sessionId": "s1", "mode": "form", "message": "?", "requestedSchema": {"type": "object", "properties": {}}});
+    let options = json!([{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]);
+    let permission = json!({"sessionId": "s1", "toolCall": {"toolCallId": "t"}, "options": options});
+    let stage = Stage::new();
+    let script = Script::new()
+        .initialize()
+        .session_new("s1")
+        .session_new("s2")
+        .request("permission", "session/request_permission", permission)
+        .request("form", "elicitation/create", form)
+        .request("other", "_x/ask", json!({"sessionId": "s1"}))
+        .request("mine", "_x/ask", json!({"sessionId": "s2"}))
+        .notify("_test/asked", json!({}))
+        .expect_result("permission", json!({"outcome": {"outcome": "cancelled"}}))
+        .expect_result("form", json!({"action": "cancel"}))
+        .expect_error("other", json!({"code": -32800}))
+        .expect("_test/dropped")
+        .expect_silence(100);
+    let mut launch = stage.options(&script);
+    launch.offers.elicitation_form = true;
+    let client = acp_runtime::client::Client::launch(launch, Arc::new(Never)).await.unwrap();
+    let listener = crate::support::Listener::new();
+    for _ in 0..2 {
+        crate::support::open(&client, &stage, &listener).await.unwrap();
+    }
+    eventually("all questions", || client.diagnostics().messages_received >= 8).await;
+    client.connection().drop_session("s1");
+    client.connection().notify("_test/dropped", None).unwrap();
+    // The other session's question waits on.
+    client.close(patient()).await;
+    stage.assert_empty();
+}
