@@ -182,7 +182,7 @@ describe('the preset claude', () => {
     const runtime = new AcpRuntimeAdapter({ acpPreset: 'claude', ...settings(steps), acpEnvAllowList: [], acpIdleTimeoutMs: 200 });
     const { session: opened } = await runtime.createSession({ cwd, systemPrompt: '' });
     await assert.rejects(runtime.promptWithFallback(opened, 'a prompt'), (error) => error.code === 'turn_stalled'
-      && /^ACP turn failed: .*200 ms.*\(claude-code-cli-acp 0\.1\.1 leaves prompts/.test(error.message));
+      && /^ACP turn failed: .*200 ms.*\(claude-code-cli-acp 0\.1\.1 may leave prompts/.test(error.message));
     await runtime.dispose(opened);
   });
 });
