@@ -3,11 +3,13 @@
 use std::collections::{HashMap, VecDeque};
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::task::Poll;
 
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 
 use super::mcp::McpKey;
@@ -24,6 +26,16 @@ use crate::wire::encode::{self, Answer, AnswerError, code};
 /// Requests that may wait for the host at once. One more is refused; an agent has no use for so many.
 const MAX_OPEN: usize = 256;
 
+/// Bytes of requests that wait for an answer, ids and params. A single request may exceed it by its own size.
+const MAX_OPEN_BYTES: usize = 64 * 1024 * 1024;
+
+/// Requests with large answers that are served at once. Such an answer is some megabytes, and an agent that does not take
+/// its answers must not make us keep many.
+const MAX_LARGE: usize = 4;
+
+/// The longest method outside the protocol, in bytes.
+const MAX_METHOD_BYTES: usize = 256;
+
 /// URL elicitations whose completion may still be told. An agent with more of them loses the oldest.
 const MAX_ELICITATIONS: usize = 256;
 
@@ -34,6 +46,8 @@ const WAIT_FOR_EXIT: &str = "terminal/wait_for_exit";
 enum Asks {
     Permission,
     Elicitation,
+    /// Something whose answer may be large.
+    Large,
     Other,
 }
 
@@ -50,31 +64,56 @@ struct Open {
     asks: Asks,
     /// The id of a URL elicitation.
     elicitation: Option<String>,
+    /// What counts against [`MAX_OPEN_BYTES`].
+    bytes: usize,
     abort: AbortHandle,
 }
 
+/// An answer, and the place that it takes among the large ones until it is written.
+type Held = (Answer, Option<OwnedSemaphorePermit>);
+
 /// The agent's requests that wait for an answer.
-#[derive(Default)]
 pub(super) struct InboundTable {
     open: HashMap<Id, Open>,
-    handlers: JoinSet<Answer>,
+    /// The sum over `open`.
+    bytes: usize,
+    handlers: JoinSet<Held>,
+    large: Arc<Semaphore>,
     /// URL elicitations that were not declined.
     elicitations: VecDeque<String>,
 }
 
 /// What [`InboundTable::next`] yields: a handler that finished.
-pub(super) type Finished = (Id, Answer);
+pub(super) type Finished = (Id, Held);
+
+impl Default for InboundTable {
+    fn default() -> Self {
+        Self {
+            open: HashMap::new(),
+            bytes: 0,
+            handlers: JoinSet::new(),
+            large: Arc::new(Semaphore::new(MAX_LARGE)),
+            elicitations: VecDeque::new(),
+        }
+    }
+}
 
 impl InboundTable {
     pub(super) fn is_empty(&self) -> bool {
         self.handlers.is_empty()
     }
 
+    fn remove(&mut self, key: Id) -> Option<Open> {
+        let open = self.open.remove(&key)?;
+        self.bytes -= open.bytes;
+        Some(open)
+    }
+
     /// The next handler that finished. A handler that panicked failed; the connection lives.
     pub(super) async fn next(&mut self) -> Option<Finished> {
         Some(match self.handlers.join_next_with_id().await? {
             Ok((id, answer)) => (id, answer),
-            Err(error) => (error.id(), Err(AnswerError::new(code::INTERNAL_ERROR, failure(&error)))),
+            Err(error) => (error.id(), (Err(AnswerError::new(code::INTERNAL_ERROR, failure(&error))), None)),
         })
     }
 }
@@ -135,13 +174,14 @@ fn failure(error: &JoinError) -> &'static str {
 
 impl State {
     pub(super) fn on_request(&mut self, id: &str, method: &str, params: Option<&RawValue>) {
-        match self.handler(method, params) {
+        let bytes = id.len() + params.map_or(0, |params| params.get().len());
+        match self.handler(method, params, bytes) {
             Ok(Handler::Known(answer)) => self.write(|out| encode::response(out, id, &answer)),
             Ok(Handler::Asked(question, future)) => {
                 let about = question.call.or_else(|| self.call_of_session(question.session_id.as_deref()?));
                 // A command of its own explains why a turn is silent; to a call it is no excuse.
                 let about = about.filter(|&call| method != WAIT_FOR_EXIT || self.turn(call).is_some());
-                self.open_request(id, question, about, future);
+                self.open_request((id, bytes), question, about, future);
             }
             Err(error) => {
                 self.shared.diagnostics.refused_request(1);
@@ -151,9 +191,10 @@ impl State {
         }
     }
 
-    /// Finds what answers a request.
-    fn handler(&mut self, method: &str, params: Option<&RawValue>) -> Result<Handler, AnswerError> {
-        if self.inbound.open.len() >= MAX_OPEN {
+    /// Finds what answers a request of that many bytes.
+    fn handler(&mut self, method: &str, params: Option<&RawValue>, bytes: usize) -> Result<Handler, AnswerError> {
+        let full = self.inbound.bytes.saturating_add(bytes) > MAX_OPEN_BYTES && self.inbound.bytes > 0;
+        if full || self.inbound.open.len() >= MAX_OPEN {
             return Err(AnswerError::new(code::INTERNAL_ERROR, "too many requests are open"));
         }
         if self.winding.is_some() || self.input_closed {
@@ -166,7 +207,7 @@ impl State {
         let session_id = params.and_then(session_of).map(|id| self.open_session(id));
         if self.options.offers.admit(method).is_none_or(|m| !m.request) {
             let unknown = || AnswerError::method_not_found(method);
-            if !method.starts_with('_') {
+            if !(method.starts_with('_') && is_name(method)) {
                 return Err(unknown());
             }
             self.flush_for_host(session_id.as_deref());
@@ -191,7 +232,9 @@ impl State {
         let services = &self.options.services;
         let future = guard(|| services.request(&session_id, method, params, &self.host))?
             .ok_or_else(|| AnswerError::method_not_found(method))?;
-        Ok(Handler::Asked(Question::of(Asks::Other, Some(session_id)), future))
+        let large = matches!(method, "fs/read_text_file" | "terminal/output");
+        let asks = if large { Asks::Large } else { Asks::Other };
+        Ok(Handler::Asked(Question::of(asks, Some(session_id)), future))
     }
 
     fn permission(&mut self, params: &RawValue) -> Result<Handler, AnswerError> {
@@ -312,19 +355,34 @@ impl State {
         }
     }
 
-    fn open_request(&mut self, id: &str, question: Question, call: Option<u64>, future: BoxFuture<Answer>) {
+    fn open_request(
+        &mut self,
+        (id, bytes): (&str, usize),
+        question: Question,
+        call: Option<u64>,
+        future: BoxFuture<Answer>,
+    ) {
         if let Some(call) = call {
             self.on_host_asked(call);
         }
-        let abort = self.inbound.handlers.spawn(future);
+        let place = (question.asks == Asks::Large).then(|| Arc::clone(&self.inbound.large));
+        let abort = self.inbound.handlers.spawn(async move {
+            let place = match place {
+                // It is never closed.
+                Some(place) => place.acquire_owned().await.ok(),
+                None => None,
+            };
+            (future.await, place)
+        });
+        self.inbound.bytes += bytes;
         let Question { asks, session_id, child, elicitation, mcp, .. } = question;
-        let open = Open { id: id.to_owned(), session_id, child, mcp, about: call, asks, elicitation, abort };
+        let open = Open { id: id.to_owned(), session_id, child, mcp, about: call, asks, elicitation, bytes, abort };
         self.inbound.open.insert(open.abort.id(), open);
     }
 
     /// A handler finished. An answer to a request that was taken back meanwhile is dropped.
-    pub(super) fn on_answer(&mut self, (key, answer): Finished) {
-        if let Some(open) = self.inbound.open.remove(&key) {
+    pub(super) fn on_answer(&mut self, (key, (answer, _place)): Finished) {
+        if let Some(open) = self.inbound.remove(key) {
             self.settle(&open, &answer);
         }
     }
@@ -346,12 +404,14 @@ impl State {
     fn take_back(&mut self, which: impl Fn(&Open) -> bool) {
         let keys: Vec<_> = self.inbound.open.iter().filter(|(_, open)| which(open)).map(|(key, _)| *key).collect();
         for key in keys {
-            let Some(open) = self.inbound.open.remove(&key) else { continue };
+            let Some(open) = self.inbound.remove(key) else { continue };
             open.abort.abort();
             let answer = match open.asks {
                 Asks::Permission => outcome(&Outcome::Cancelled),
                 Asks::Elicitation => answer(&json!({ "action": "cancel" })),
-                Asks::Other => Err(AnswerError::new(code::REQUEST_CANCELLED, "the request was cancelled")),
+                Asks::Large | Asks::Other => {
+                    Err(AnswerError::new(code::REQUEST_CANCELLED, "the request was cancelled"))
+                }
             };
             self.settle(&open, &answer);
         }
@@ -402,7 +462,7 @@ impl State {
             self.take_back(|open| open.id == id);
             return;
         }
-        let ignored = method.starts_with("$/") || !self.options.offers.hears(method);
+        let ignored = method.starts_with("$/") || !is_name(method) || !self.options.offers.hears(method);
         if !(ignored || method == "elicitation/complete" && !self.completes(params)) {
             let _ = guard(|| self.host.notification(method, params));
         }
@@ -423,6 +483,11 @@ impl State {
         known.retain(|id| *id != told.elicitation_id);
         known.len() < before
     }
+}
+
+/// Whether a host may be shown this as the name of a method outside the protocol.
+fn is_name(method: &str) -> bool {
+    method.len() <= MAX_METHOD_BYTES && !method.contains(char::is_control)
 }
 
 fn session_of(params: &RawValue) -> Option<String> {

@@ -21,7 +21,8 @@ const DRAIN_SILENCE: Duration = Duration::from_millis(250);
 const DRAIN_LIMIT: Duration = Duration::from_secs(5);
 /// After stdout or stdin broke, how long the exit is waited for, which says more.
 const EXIT_WAIT: Duration = Duration::from_millis(500);
-/// Output waiting for the agent above this stops reading from it, in bytes: it has to take its answers first.
+/// Output waiting for the agent above this stops reading from it, and taking answers for it, in bytes: it has to take what
+/// there is first.
 const MAX_OUT_BYTES: usize = 8 * 1024 * 1024;
 
 /// What the loop knows of the transport.
@@ -64,7 +65,8 @@ pub(super) async fn run(transport: Transport, mut commands: UnboundedReceiver<Co
         }
 
         let (has_output, others) = (state.has_output(), state.others_wait());
-        let may_read = !ends.eof && state.blocked.is_empty() && state.out.len() - state.written < MAX_OUT_BYTES;
+        let has_room = state.out.len() - state.written < MAX_OUT_BYTES;
+        let may_read = !ends.eof && state.blocked.is_empty() && has_room;
         let deadline = earliest(state.next_deadline(), ends.deadline.filter(|_| state.blocked.is_empty()));
         tokio::select! {
             command = commands.recv() => match command {
@@ -80,7 +82,7 @@ pub(super) async fn run(transport: Transport, mut commands: UnboundedReceiver<Co
                 on_written(&mut state, &mut writer, &mut ends, &written);
             }
             () = space(state.blocked.first().map(|outbox| &**outbox), others), if !state.blocked.is_empty() => state.on_space(),
-            Some(finished) = state.inbound.next(), if !state.inbound.is_empty() => {
+            Some(finished) = state.inbound.next(), if has_room && !state.inbound.is_empty() => {
                 state.now = Instant::now();
                 state.on_answer(finished);
             }

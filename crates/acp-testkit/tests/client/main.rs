@@ -2,6 +2,7 @@
 //! C33 those of the protocol's rules for clients.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "what fails in a helper fails its test")]
 
+mod answers;
 mod backpressure;
 mod cancel;
 mod children;
