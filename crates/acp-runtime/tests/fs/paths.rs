@@ -1,6 +1,6 @@
 //! Which paths lead to a file inside, and what the others are told.
 
-use acp_runtime::services::fs::{FsErrorCode, Jail};
+use acp_runtime::services::fs::{FsErrorCode, Jail, Window};
 
 use crate::support::Place;
 
@@ -111,4 +111,36 @@ fn a_file_is_no_directory() {
     let place = Place::new();
     assert_eq!(place.read("a.txt/below"), Err(FsErrorCode::NotFound));
     assert_eq!(place.write("a.txt/below", "x"), Err(FsErrorCode::NotFound));
+}
+
+#[test]
+fn a_path_that_would_hide_a_part_of_itself_is_refused() {
+    let place = Place::new();
+    for control in ['\r', '\n', '\t', '\u{1b}', '\u{7f}', '\u{9b}', '\u{85}'] {
+        let path = format!("x{control}a.txt");
+        let error = place.jail.resolve(&path).unwrap_err();
+        assert_eq!(error.code, FsErrorCode::InvalidPath, "{path:?}");
+        assert!(!error.message.contains(control), "{path:?}");
+        assert!(place.write(&place.path(&path), "x").is_err());
+    }
+    assert_eq!(Place::names(&place.cwd), ["a.txt", "sub"]);
+}
+
+/// The directory `/` has `/proc` in it, where the host's own environment lies.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_host_process_cannot_be_read_from_the_root_directory() {
+    let place = Place::new();
+    for root in ["/", "/proc", "/proc/self"] {
+        let jail = Jail::open(std::path::Path::new(root)).unwrap();
+        for path in ["/proc/self/environ", "/proc/self/cmdline", "/proc/thread-self/maps", "/proc/self/status"] {
+            for window in [Window::default(), Window::new(Some(1.0), Some(1.0))] {
+                let error = jail.read_text(path, window, 1 << 20).unwrap_err();
+                let refused = matches!(error.code, FsErrorCode::NotARegularFile | FsErrorCode::PathOutsideCwd);
+                assert!(refused, "{root} {path}: {error}");
+            }
+        }
+    }
+    let jail = Jail::open(std::path::Path::new("/")).unwrap();
+    assert_eq!(jail.read_text(&place.path("a.txt"), Window::default(), 100).unwrap(), "inside");
 }

@@ -230,6 +230,10 @@ fn check_form(requested: &str) -> Result<(), FsError> {
     if requested.contains('\0') {
         return invalid("path contains a NUL byte".into());
     }
+    // A path is shown to whoever is asked about it; one with these would show another.
+    if requested.contains(char::is_control) {
+        return invalid("path contains a control character".into());
+    }
     if requested.len() > MAX_PATH_BYTES {
         return invalid(format!("path is longer than {MAX_PATH_BYTES} bytes"));
     }

@@ -89,10 +89,22 @@ fn fold(name: &str) -> String {
     folded
 }
 
-/// Case folding as far as it can produce ASCII: U+017F folds to `s`; the Kelvin sign lower-cases to `k` by itself.
+/// Full case folding as far as it can produce ASCII (`CaseFolding.txt` of Unicode, status C and F; APFS compares names so):
+/// U+017F folds to `s`, sharp s and the ligatures to two or three letters; the Kelvin sign lower-cases to `k` by itself.
 fn fold_char(c: char) -> impl Iterator<Item = char> {
-    let c = if c == '\u{17f}' { 's' } else { c };
-    c.to_lowercase()
+    let letters = match c {
+        '\u{17f}' => "s",
+        '\u{df}' | '\u{1e9e}' => "ss",
+        '\u{fb00}' => "ff",
+        '\u{fb01}' => "fi",
+        '\u{fb02}' => "fl",
+        '\u{fb03}' => "ffi",
+        '\u{fb04}' => "ffl",
+        '\u{fb05}' | '\u{fb06}' => "st",
+        _ => "",
+    };
+    let plain = letters.is_empty().then(|| c.to_lowercase());
+    letters.chars().chain(plain.into_iter().flatten())
 }
 
 /// Code points that HFS+ ignores in names, and the soft hyphen and controls that no one can see.
@@ -179,6 +191,15 @@ mod tests {
         }
         assert_eq!(fold(".\u{17f}sh"), ".ssh");
         assert_eq!(fold(".\u{212a}ube"), ".kube");
+        assert_eq!(fold(".\u{df}h"), ".ssh");
+        assert_eq!(fold(".pgpa\u{1e9e}"), ".pgpass");
+        assert_eq!(fold(".con\u{fb01}g"), ".config");
+        for (ligature, letters) in "\u{fb00}\u{fb01}\u{fb02}\u{fb03}\u{fb04}\u{fb05}\u{fb06}"
+            .chars()
+            .zip(["ff", "fi", "fl", "ffi", "ffl", "st", "st"])
+        {
+            assert_eq!(fold(&ligature.to_string()), letters);
+        }
         assert!(is_git_internal("a/.git::$INDEX_ALLOCATION/config") && is_secret_path(".env:x"));
         assert!(is_secret_path("a:server.pem"), "a stream's own name counts as well");
     }

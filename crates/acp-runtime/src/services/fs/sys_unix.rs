@@ -49,7 +49,7 @@ pub(in super::super) fn open_read(root: &Root, below: &Path) -> Result<Opened, S
     let fd = open_below(root.0.as_fd(), below, OFlags::RDONLY | FILE)?;
     let stat = rustix::fs::fstat(&fd)?;
     Ok(Opened {
-        is_regular: is_regular(&stat),
+        is_regular: is_regular(&stat) && !tells_of_processes(&fd),
         has_other_links: has_other_links(&stat),
         size: u64::try_from(stat.st_size).unwrap_or(0),
         file: File::from(fd),
@@ -89,6 +89,18 @@ pub(in super::super) fn replace(root: &Root, below: &Path, content: &[u8]) -> Re
 
 fn is_regular(stat: &Stat) -> bool {
     FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
+}
+
+/// Whether the file is one of `/proc`, which is reachable where the directory is `/`. There, `self` is the host: its
+/// environment and its memory.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn tells_of_processes(fd: &OwnedFd) -> bool {
+    rustix::fs::fstatfs(fd).is_ok_and(|fs| fs.f_type == rustix::fs::PROC_SUPER_MAGIC)
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn tells_of_processes(_fd: &OwnedFd) -> bool {
+    false
 }
 
 /// The width of the count differs by system; a comparison fits all.
