@@ -10,6 +10,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::sync::watch;
 
 use super::spec::RedactFn;
+use crate::text::sanitize::strip_control_sequences;
 
 /// How long the end of stderr is awaited after the agent ended: a descendant may hold the pipe open for ever.
 pub const DEFAULT_DRAIN_BOUND: Duration = Duration::from_millis(250);
@@ -58,14 +59,15 @@ impl StderrTail {
         self.seen.fetch_add(bytes.len() as u64, Ordering::Relaxed);
     }
 
-    /// The end of stderr, redacted; at most the limit, in bytes. Control characters are left in.
+    /// The end of stderr, without terminal control and redacted; at most the limit, in bytes. In this order: a sequence in
+    /// the middle of a secret, as colours are, would hide it.
     pub fn tail(&self) -> String {
         let (raw, total) = {
             let ring = self.ring();
             (ring.iter().copied().collect::<Vec<u8>>(), self.seen.load(Ordering::Relaxed))
         };
         let cut = total > raw.len() as u64;
-        let text = (self.redact)(&String::from_utf8_lossy(&raw));
+        let text = (self.redact)(&strip_control_sequences(&String::from_utf8_lossy(&raw)));
         let mut from = if cut { self.slack.min(text.len()) } else { 0 };
         from = from.max(text.len().saturating_sub(self.limit));
         while !text.is_char_boundary(from) {

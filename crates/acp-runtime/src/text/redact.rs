@@ -5,7 +5,7 @@
 //! without dots and dashes is masked too. Its rules: `docs/decisions/redaction.md`. Both treat a text that is a JSON document
 //! as one ([`redact_json`](super::redact_json)): it stays valid.
 //!
-//! Sanitise first: a control sequence inside a secret hides it from both layers.
+//! Terminal control inside a secret hides it from neither: such a text is masked without it.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -15,6 +15,7 @@ use regex::{Captures, Regex, Replacer};
 use serde_json::Value;
 
 use super::redact_json::redact_json;
+use super::sanitize::strip_control_sequences;
 
 /// What a secret is replaced by.
 pub const REDACTED: &str = "[REDACTED]";
@@ -49,7 +50,7 @@ impl std::fmt::Debug for Known {
 }
 
 impl Redactor {
-    /// A redactor for these values and their JSON-escaped and URL-encoded spellings. Values shorter than
+    /// A redactor for these values and their JSON-escaped, URL-encoded, hexadecimal and base64 spellings. Values shorter than
     /// [`SECRET_MIN_BYTES`] are ignored. A secret that is a JSON document (a service account) is also known by its longer
     /// strings, since whoever parses it writes it differently.
     pub fn new<S: AsRef<str>>(secrets: impl IntoIterator<Item = S>) -> Self {
@@ -75,6 +76,9 @@ impl Redactor {
 
     /// `text` with every known value and everything that looks like a secret masked. Borrows when there is nothing.
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if let Some(shown) = hidden_by_control(text, |plain| self.redact(plain).into_owned()) {
+            return Cow::Owned(shown);
+        }
         if let Some(shown) = redact_json(text, &|part| self.redact(part).into_owned()) {
             return if shown == text { Cow::Borrowed(text) } else { Cow::Owned(shown) };
         }
@@ -130,7 +134,33 @@ fn spell(secret: &str, spellings: &mut Vec<String>) {
         percent_encoded(secret, b"0123456789ABCDEF"),
         percent_encoded(secret, b"0123456789abcdef"),
         percent_encoded(secret, b"0123456789ABCDEF").replace("%20", "+"),
+        json_escaped(&json_escaped(secret)),
+        secret.bytes().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}")),
+        secret.bytes().fold(String::new(), |hex, byte| format!("{hex}{byte:02X}")),
     ]);
+    spellings.extend((0..3).flat_map(|before| base64_inside(secret.as_bytes(), before)));
+}
+
+/// Characters of base64 that must be sure: fewer stand in other texts, too.
+const BASE64_MIN: usize = 8;
+
+/// What base64 has of `secret` where `before` more bytes (modulo three) stand in front of it, whatever they are and whatever
+/// follows; with either alphabet. `Basic` credentials have a secret so.
+fn base64_inside(secret: &[u8], before: usize) -> Vec<String> {
+    const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    // A character is six bits; only those whose bits are all the secret's are sure.
+    let bits = |at: usize| secret.get(at / 8).map(|byte| byte >> (7 - at % 8) & 1);
+    let first = (6 - before * 8 % 6) % 6;
+    let sure: Vec<usize> = (first..)
+        .step_by(6)
+        .map_while(|at| (at..at + 6).try_fold(0, |value, at| Some(value << 1 | usize::from(bits(at)?))))
+        .collect();
+    if sure.len() < BASE64_MIN {
+        return Vec::new();
+    }
+    let standard: String = sure.iter().map(|value| char::from(STANDARD[*value])).collect();
+    let url = standard.replace('+', "-").replace('/', "_");
+    vec![standard, url]
 }
 
 fn spell_parts(document: &Value, spellings: &mut Vec<String>) {
@@ -279,10 +309,21 @@ fn rules() -> Option<&'static Rules> {
 /// Masks what looks like a secret: credentials in headers and addresses, assignments to secret names, tokens with known
 /// prefixes, long base64 and hexadecimal runs. Borrows when there is nothing. Linear in the length of the text.
 pub fn redact_secrets(text: &str) -> Cow<'_, str> {
+    if let Some(shown) = hidden_by_control(text, |plain| redact_secrets(plain).into_owned()) {
+        return Cow::Owned(shown);
+    }
     if let Some(shown) = redact_json(text, &|part| redact_secrets(part).into_owned()) {
         return if shown == text { Cow::Borrowed(text) } else { Cow::Owned(shown) };
     }
     redact_patterns(text)
+}
+
+/// The text without terminal control and with its secrets masked, if it has secrets that show only so: a terminal hides the
+/// sequences in the middle of one, and shows it whole.
+fn hidden_by_control(text: &str, redact: impl Fn(&str) -> String) -> Option<String> {
+    let Cow::Owned(plain) = strip_control_sequences(text) else { return None };
+    let shown = redact(&plain);
+    (shown != plain).then_some(shown)
 }
 
 fn redact_patterns(text: &str) -> Cow<'_, str> {

@@ -121,3 +121,48 @@ proptest! {
         prop_assert!(!shown.contains(&token), "{}", shown);
     }
 }
+
+#[test]
+fn terminal_control_hides_no_secret() {
+    let redactor = Redactor::new(["hunter2-and-more"]);
+    for control in ["\u{1b}[0m", "\u{1b}]0;x\u{7}", "\u{7}", "\u{9b}1m", "\0", "\r"] {
+        for at in 1..16 {
+            let mut text = "hunter2-and-more".to_owned();
+            text.insert_str(at, control);
+            assert_eq!(redactor.redact(&format!("is {text}!")), "is [REDACTED]!", "{control:?} at {at}");
+            let json = serde_json::json!({ "m": [format!("is {text}!")] }).to_string();
+            assert_eq!(redactor.redact(&json), r#"{"m":["is [REDACTED]!"]}"#, "{control:?} at {at}");
+        }
+        assert_eq!(redact_secrets(&format!("ghp_ABCDEFGH{control}IJKLMNOP")), "[REDACTED]");
+        let harmless = format!("no{control}thing");
+        assert_eq!(redactor.redact(&harmless), harmless, "what has no secret stays as it was");
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_known_value_is_found_in_base64_and_hex(
+        secret in "[ -~]{12,40}", before in proptest::collection::vec(any::<u8>(), 0..6),
+        after in proptest::collection::vec(any::<u8>(), 0..6),
+    ) {
+        let secret = secret.trim();
+        prop_assume!(secret.len() >= 12);
+        let whole = [&before, secret.as_bytes(), &after].concat();
+        let redactor = Redactor::new([secret]);
+        // Twelve bytes of a secret never stand there as a whole: at most the characters at its ends remain.
+        let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let bits: Vec<u8> = whole.iter().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1)).collect();
+        let base64: String = bits
+            .chunks(6)
+            .map(|six| six.iter().chain(std::iter::repeat(&0)).take(6).fold(0usize, |v, bit| v << 1 | usize::from(*bit)))
+            .map(|value| char::from(alphabet[value]))
+            .collect();
+        for text in [base64.clone(), base64.replace('+', "-").replace('/', "_")] {
+            let shown = redactor.redact_known(&text);
+            prop_assert!(shown.contains(REDACTED), "{text} {shown}");
+        }
+        let hex = whole.iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
+        let shown = redactor.redact_known(&hex);
+        prop_assert!(shown.contains(REDACTED), "{hex} {shown}");
+    }
+}
