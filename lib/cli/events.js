@@ -2,8 +2,7 @@
 
 /** @typedef {import('./terminal').Terminal} Terminal */
 
-/** @type {Record<string, string>} */
-const PLAN_MARKS = { completed: '✓', in_progress: '▸', pending: '·' };
+const PLAN_MARKS = new Map([['completed', '✓'], ['in_progress', '▸'], ['pending', '·']]);
 
 /**
  * Shows one event of a turn.
@@ -31,7 +30,7 @@ function showEvent(terminal, event, streamed) {
       if (event.status === 'completed' || event.status === 'failed') terminal.remark(`[tool] ${event.status}`);
       break;
     case 'plan':
-      for (const { status, content } of event.entries ?? []) terminal.remark(`[plan] ${PLAN_MARKS[status] ?? ' '} ${content}`);
+      for (const { status, content } of event.entries ?? []) terminal.remark(`[plan] ${PLAN_MARKS.get(status) ?? ' '} ${content}`);
       break;
     case 'notice':
       terminal.remark(`[${event.severity}] ${event.title}`);

@@ -114,6 +114,16 @@ function readUpdate(sessionId, text) {
   return event;
 }
 
+/** @param {any} content */
+function plausibleBlock(content) {
+  return typeof content?.type === 'string' && (content.type !== 'text' || typeof content.text === 'string');
+}
+
+/** Whether this is a list of objects. @param {any} value */
+function isList(value) {
+  return Array.isArray(value) && value.every((item) => item !== null && typeof item === 'object');
+}
+
 /**
  * Whether an update has what its type promises; otherwise it is shown raw.
  *
@@ -125,14 +135,20 @@ function plausible(tag, raw) {
     case 'agent_message_chunk':
     case 'agent_thought_chunk':
     case 'user_message_chunk':
-      return typeof raw.content?.type === 'string';
+      return plausibleBlock(raw.content);
     case 'tool_call':
       return typeof raw.toolCallId === 'string' && typeof raw.title === 'string';
     case 'tool_call_update':
       return typeof raw.toolCallId === 'string';
     case 'plan':
       raw.entries ??= [];
-      return Array.isArray(raw.entries);
+      return isList(raw.entries) && raw.entries.every((/** @type {any} */ entry) => typeof entry.content === 'string');
+    case 'notice':
+      return typeof raw.title === 'string';
+    case 'available_commands_update':
+      return isList(raw.availableCommands);
+    case 'config_option_update':
+      return isList(raw.configOptions);
     case 'plan_update':
       // Agents on older schemas say `id`.
       if (raw.plan && raw.plan.planId === undefined && typeof raw.plan.id === 'string') raw.plan.planId = raw.plan.id;
@@ -154,4 +170,4 @@ function plausible(tag, raw) {
   }
 }
 
-module.exports = { EventReader, TAGS };
+module.exports = { EventReader, TAGS, isList };

@@ -7,7 +7,7 @@ const { string, whole } = require('../native/options.js');
 const { optionOfCategory, setting } = require('./config-options.js');
 const { clean } = require('./clean.js');
 const { EventQueue } = require('./event-queue.js');
-const { EventReader } = require('./events.js');
+const { EventReader, isList } = require('./events.js');
 const { StateReader } = require('./session-state.js');
 const { PromptTurn } = require('./turn.js');
 const { DEFAULT_MAX_QUEUED, TurnQueue, dropped } = require('./turn-queue.js');
@@ -80,8 +80,9 @@ class AcpSession {
     this.#native = await this.#client.native.open(method, sessionId, request, view, listener);
     this.id = this.#native.id;
     this.#reader.sessionId = this.id;
-    this.modes = clean(this.#native.result?.modes) ?? this.modes;
-    this.configOptions = clean(this.#native.result?.configOptions) ?? this.configOptions;
+    const { modes, configOptions } = this.#native.result ?? {};
+    if (isList(modes?.availableModes)) this.modes = clean(modes);
+    if (isList(configOptions)) this.configOptions = clean(configOptions);
     const state = this.#native.state();
     if (state !== null) this.#state = new StateReader(state);
     this.meta = this.#native.result?._meta ?? undefined;
@@ -219,7 +220,7 @@ class AcpSession {
     if (!this.configOptions) throw unsupported('session/set_config_option', 'the session has no configuration options');
     const params = { sessionId: this.id, ...setting(this.configOptions, configId, value) };
     const result = await this.#client.request('session/set_config_option', /** @type {any} */ (params), options);
-    if (!Array.isArray(result?.configOptions)) {
+    if (!isList(result?.configOptions)) {
       throw new AcpError('malformed_response', 'the agent did not return its configuration options', { phase: 'session' });
     }
     this.configOptions = clean(result.configOptions);
