@@ -53,6 +53,14 @@ test('c27_a_cursor_that_comes_back_ends_the_list', async () => {
   assert.equal((await client.close()).exitCode, 0);
 });
 
+test('a cursor that is no string, or too long to remember, fails the list', async () => {
+  for (const cursor of [5, true, {}, ['x'], 'x'.repeat(20_000)]) {
+    const client = await launch(page(undefined, ['a'], cursor));
+    await assert.rejects(listed(client), { code: 'malformed_response' });
+    await client.close();
+  }
+});
+
 test('c28_deleting_a_session_twice_is_two_calls_and_no_special_case', async () => {
   const gone = [{ do: 'expect', method: 'session/delete', params: { sessionId: 's' } }, { do: 'respond', to: 'session/delete', result: {} }];
   const client = await launch([...gone, ...gone]);

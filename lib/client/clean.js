@@ -52,7 +52,35 @@ function clean(value) {
   return value;
 }
 
+/** Control characters, and those that turn the direction of what follows: whoever reads a line with them reads another. */
+const HIDING = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/**
+ * A value for a person who is to judge it, in place: what would hide a part of it is shown as its code. Nothing is left out,
+ * as it is elsewhere: a command that says nothing to a terminal says something to a shell.
+ *
+ * @template T
+ * @param {T} value
+ * @returns {T}
+ */
+function visible(value) {
+  /** @type {any[]} */
+  const open = [value];
+  while (open.length > 0) {
+    const next = open.pop();
+    if (next === null || typeof next !== 'object') continue;
+    for (const key of Object.keys(next)) {
+      if (typeof next[key] === 'string') next[key] = next[key].replace(HIDING, coded);
+      else if (key !== '_meta') open.push(next[key]);
+    }
+  }
+  return value;
+}
+
+/** @param {string} character */
+const coded = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
 /** @param {string} text */
 const strip = (text) => (SUSPECT.test(text) ? stripControlSequences(text) : text);
 
-module.exports = { clean, parseClean };
+module.exports = { clean, parseClean, visible };

@@ -16,6 +16,8 @@ const REQUEST_TIMEOUT_MS = 60_000;
 const CANCEL_GRACE_MS = 10_000;
 /** Pages of a listing after which a cursor that leads nowhere is no longer followed. */
 const MAX_PAGES = 10_000;
+/** The longest cursor, in UTF-16 code units: those of all pages are remembered. */
+const MAX_CURSOR = 16_384;
 
 /** A launched agent and the connection to it. */
 class AcpClient {
@@ -54,7 +56,7 @@ class AcpClient {
     this.pid = pid;
     this.protocolVersion = protocolVersion;
     this.agentInfo = clean(agentInfo ?? undefined);
-    this.agentCapabilities = agentCapabilities;
+    this.agentCapabilities = clean(agentCapabilities);
     this.authMethods = clean(authMethods);
     this.meta = meta;
     this.closed = nativeClient.closed.then((exit) => {
@@ -176,6 +178,9 @@ class AcpClient {
       }
       yield* clean(result.sessions);
       cursor = result.nextCursor ?? undefined;
+      if (cursor !== undefined && (typeof cursor !== 'string' || cursor.length > MAX_CURSOR)) {
+        throw new AcpError('malformed_response', 'the agent returned no usable cursor', { phase: 'session' });
+      }
       // The cursor is the agent's own; one that comes back would never end.
       if (cursor === undefined || seen.has(cursor)) return;
       seen.add(cursor);

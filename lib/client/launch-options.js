@@ -7,6 +7,7 @@
  */
 
 const { invalid, whole } = require('../native/options.js');
+const { clean, visible } = require('./clean.js');
 const { elicitationHandler } = require('./elicitation.js');
 const { authStatusOf } = require('./unstable.js');
 
@@ -62,7 +63,8 @@ function handlersOf(options, mcp) {
   const approveWrite = fs?.approveWrite;
   if (approveWrite) handlers.write = (request) => approveWrite.call(fs, request);
   const approve = typeof terminal === 'object' ? terminal.approve : undefined;
-  if (approve) handlers.command = (params) => approve.call(terminal, params);
+  // The command that runs is the runtime's own copy.
+  if (approve) handlers.command = (params) => approve.call(terminal, visible(params));
   const { onElicitation } = options;
   if (onElicitation) handlers.elicitation = elicitationHandler((request) => onElicitation.call(options, request));
   if (options.onExtRequest) {
@@ -70,7 +72,7 @@ function handlersOf(options, mcp) {
   }
   handlers.mcp = (message, signal) => mcp.answer(message, signal);
   handlers.notification = (method, params) => {
-    if (method === 'elicitation/complete') options.onElicitationComplete?.(params);
+    if (method === 'elicitation/complete') options.onElicitationComplete?.(clean(params));
     else if (method === 'auth/status_update') options.onAuthStatus?.(authStatusOf(params));
     else options.onExtNotification?.(method, params);
   };

@@ -6,6 +6,7 @@
  */
 
 const { AcpError } = require('../errors.js');
+const { clean } = require('./clean.js');
 
 /** @typedef {import('../../types/client').CallOptions | undefined} Options */
 /** @typedef {(method: any, params: any, options?: any) => Promise<any>} Call */
@@ -24,6 +25,7 @@ function malformed(what) {
  * @returns {any}
  */
 function authStatusOf(status) {
+  clean(status);
   const accounts = Array.isArray(status?.accounts) ? status.accounts : [];
   return { ...status, state: AUTH_STATES.has(status?.state) ? status.state : 'unknown', accounts };
 }
@@ -32,7 +34,7 @@ function authStatusOf(status) {
 async function listProviders(call, options) {
   const result = await call('providers/list', {}, options);
   if (!Array.isArray(result?.providers)) throw malformed('its providers');
-  return result.providers;
+  return clean(result.providers);
 }
 
 /**
@@ -63,7 +65,7 @@ async function setProvider(call, provider, options) {
 async function sessionStatus(call, sessionId, options) {
   const result = await call('session/status', { sessionId }, options);
   if (typeof result?.status !== 'string') throw malformed('a status');
-  return result.status;
+  return clean(result.status);
 }
 
 /**
@@ -75,7 +77,7 @@ async function sessionOptions(call, where, cwd) {
   const { cwd: asked = cwd, additionalDirectories, sessionId, ...options } = where;
   const params = { cwd: asked, ...(additionalDirectories && { additionalDirectories }), ...(sessionId !== undefined && { sessionId }) };
   const result = await call('session/options', params, options);
-  return { modes: result?.modes ?? undefined, configOptions: result?.configOptions ?? undefined };
+  return { modes: clean(result?.modes ?? undefined), configOptions: clean(result?.configOptions ?? undefined) };
 }
 
 /**
@@ -88,7 +90,7 @@ async function sessionOptions(call, where, cwd) {
 async function setSessionTitle(call, sessionId, title, options) {
   const result = await call('session/set_title', { sessionId, title }, options);
   if (typeof result?.title !== 'string') throw malformed('the title');
-  return result.title;
+  return clean(result.title);
 }
 
 module.exports = { authStatusOf, listProviders, setProvider, sessionStatus, sessionOptions, setSessionTitle };

@@ -14,6 +14,8 @@ use crate::bridge::CallsClosed;
 use crate::error::{Error, ErrorCode, Phase, Result};
 use crate::pending::{Asked, Effect, Waiting};
 use crate::session::{Due, SessionSpec, Turn};
+use crate::text::bound::DEFAULT_IDENTIFIER_MAX;
+use crate::text::sanitize::sanitized;
 use crate::trace::{self, Direction};
 use crate::wire::encode;
 use crate::wire::envelope::{Outcome, ResponseId};
@@ -385,5 +387,6 @@ pub(super) fn stop_reason_of(raw: &RawValue) -> Option<String> {
     struct PromptResult {
         stop_reason: Option<String>,
     }
-    serde_json::from_str::<PromptResult>(raw.get()).ok().and_then(|r| r.stop_reason)
+    let reason = serde_json::from_str::<PromptResult>(raw.get()).ok()?.stop_reason?;
+    Some(sanitized(&reason, DEFAULT_IDENTIFIER_MAX).into_owned())
 }

@@ -237,5 +237,9 @@ fn session_id_of(raw: &RawValue) -> Result<String> {
     if new.session_id.is_empty() || new.session_id.len() > MAX_SESSION_ID_BYTES {
         return Err(malformed("has an empty or overlong sessionId"));
     }
+    // It is shown, logged and sent back as it is: cleaned, it would be another id.
+    if new.session_id.contains(char::is_control) {
+        return Err(malformed("has control characters in its sessionId"));
+    }
     Ok(new.session_id)
 }

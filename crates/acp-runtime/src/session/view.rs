@@ -11,7 +11,8 @@ use super::usage::SessionUsage;
 use crate::bridge::{BridgeInput, BridgeSink, CallsClosed, EventBridge, PER_CHUNK_CAP_CHARS, TextStream};
 use crate::delivery::{Kind, Slab};
 use crate::services::permission::tool_calls::{MergedToolCall, ToolCallPatch, ToolCallTracker};
-use crate::text::sanitize::Sanitizer;
+use crate::text::bound::DEFAULT_IDENTIFIER_MAX;
+use crate::text::sanitize::{Sanitizer, sanitized};
 use crate::wire::chunk::{Chunk, Stream};
 use crate::wire::update::{self, Notified, RawUpdate};
 
@@ -184,7 +185,7 @@ impl Events {
         let id = chunk.message_id.as_deref();
         if target.shown && id.unwrap_or_default() != self.shown_message {
             id.unwrap_or_default().clone_into(&mut self.shown_message);
-            target.stage.push(Kind::MessageId, &self.shown_message);
+            target.stage.push(Kind::MessageId, &sanitized(&self.shown_message, DEFAULT_IDENTIFIER_MAX));
         }
         let kind = match chunk.stream {
             Stream::Message => Kind::Text,
@@ -240,7 +241,7 @@ impl Events {
         if target.shown && child != self.shown_child {
             child.clone_into(&mut self.shown_child);
             self.shown_message.clear();
-            target.stage.push(Kind::Child, child);
+            target.stage.push(Kind::Child, &sanitized(child, DEFAULT_IDENTIFIER_MAX));
         }
     }
 }
@@ -276,7 +277,7 @@ impl Target<'_> {
     /// Message text that is not staged as such still belongs to the turn's text.
     fn keep_text(&mut self, text: &str) {
         if let Some(turn) = &mut self.text {
-            turn.push(&crate::text::sanitize::sanitized(text, PER_CHUNK_CAP_CHARS));
+            turn.push(&sanitized(text, PER_CHUNK_CAP_CHARS));
         }
     }
 
