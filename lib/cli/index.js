@@ -6,6 +6,7 @@ const { exitCodes, UsageError } = require('./exit-codes');
 const { login } = require('./login');
 const { probe } = require('./probe');
 const { replay } = require('./replay');
+const { harmless } = require('./terminal');
 const { trace } = require('./trace');
 
 const help = `Usage: acp <command> [options]
@@ -54,10 +55,10 @@ async function main(world) {
   } catch (error) {
     if (error instanceof UsageError) {
       const more = name !== undefined && Object.hasOwn(commands, name) ? `acp ${name} --help` : 'acp --help';
-      world.stderr.write(`acp: ${error.message}\nTry: ${more}\n`);
+      world.stderr.write(`acp: ${harmless(error.message)}\nTry: ${more}\n`);
       return exitCodes.usage;
     }
-    world.stderr.write(`${failureText(error)}\n`);
+    world.stderr.write(`${harmless(failureText(error))}\n`);
     return exitCodes.failed;
   }
 }

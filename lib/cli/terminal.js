@@ -15,6 +15,12 @@ function harmless(text) {
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, '');
 }
 
+/** JSON for a terminal: it says the same, with escapes for what `harmless` takes out. @param {string} json */
+function harmlessJson(json) {
+  return json.replace(/[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, (character) =>
+    `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
 /** One line for a side remark. @param {string} text */
 function oneLine(text) {
   const line = harmless(text.replace(/\s+/g, ' ')).trim();
@@ -120,4 +126,4 @@ class Terminal {
   }
 }
 
-module.exports = { Terminal, harmless, oneLine };
+module.exports = { Terminal, harmless, harmlessJson, oneLine };

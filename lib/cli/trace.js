@@ -8,7 +8,7 @@ const { failureText } = require('./ask');
 const { showEvent } = require('./events');
 const { exitCodeFor, exitCodes, UsageError } = require('./exit-codes');
 const { Interrupt } = require('./interrupt');
-const { Terminal } = require('./terminal');
+const { Terminal, harmlessJson } = require('./terminal');
 const { openTrace, tracing } = require('./trace-file');
 
 const options = /** @type {const} */ ({
@@ -112,7 +112,7 @@ async function trace(world, args) {
   const launch = agentFrom(values, rest, world.api().buildSpawnEnv);
   const terminal = new Terminal(world, { remarks: values.verbose || world.stderr.isTTY === true });
   const toStdout = () => {
-    const { options: tap, end: close } = tracing((line) => world.stdout.write(line), launch.command);
+    const { options: tap, end: close } = tracing((line) => world.stdout.write(world.stdout.isTTY ? harmlessJson(line) : line), launch.command);
     return { options: tap, close };
   };
   const file = values.out === undefined ? toStdout() : openTrace('--out', values.out, launch.command);
