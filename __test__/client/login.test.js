@@ -65,7 +65,10 @@ test('a method that would change the program, or cannot be run, is refused', asy
   const bad = [
     { args: 'text' }, { args: [1] }, { args: ['a\0b'] }, { args: Array(65).fill('a') }, { args: ['x'.repeat(9000)] },
     { env: [] }, { env: { A: 1 } }, { env: { 'A=B': 'c' } }, { env: { A: 'b\0' } },
-    ...['PATH', 'LD_PRELOAD', 'DYLD_INSERT_LIBRARIES', 'NODE_OPTIONS', 'PYTHONPATH', 'BASH_ENV', 'ld_preload'].map((name) => ({ env: { [name]: 'x' } })),
+    ...['PATH', 'LD_PRELOAD', 'DYLD_INSERT_LIBRARIES', 'NODE_OPTIONS', 'PYTHONPATH', 'BASH_ENV', 'ld_preload',
+      'npm_config_registry', 'NPM_CONFIG_NODE_OPTIONS', 'UV_INDEX_URL', 'PIP_INDEX_URL', 'PYTHONINSPECT', 'NODE_REPL_EXTERNAL_MODULE',
+      'BUN_INSTALL', 'DENO_DIR', 'HOME', 'XDG_CONFIG_HOME', 'OPENSSL_CONF', 'GLIBC_TUNABLES', 'DOTNET_STARTUP_HOOKS', 'DOCKER_HOST',
+      'GIT_SSH_COMMAND', 'GOFLAGS', 'FUSION_ACP_TREE'].map((name) => ({ env: { [name]: 'x' } })),
   ];
   const methods = bad.map((more, i) => ({ ...TERMINAL, ...more, id: `m${i}` }));
   const client = await offering(methods);

@@ -11,7 +11,20 @@ const MAX_LENGTH = 8192;
  * Variables that change what the program is, not what it does. The launch may be a sandbox, whose own start the agent
  * in it must not steer.
  */
-const REFUSED = /^(?:PATH|IFS|ENV|BASH_ENV|SHELLOPTS|BASHOPTS|PS4|LD_.*|DYLD_.*|NODE_OPTIONS|NODE_PATH|PYTHON(?:PATH|HOME|STARTUP)|PERL5(?:LIB|OPT)|PERLLIB|RUBY(?:OPT|LIB)|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|GCONV_PATH|COMSPEC|PATHEXT|SYSTEMROOT)$/i;
+const REFUSED = new RegExp(`^(?:${[
+  // What a shell, a loader or the C library looks at.
+  'PATH|IFS|ENV|BASH_ENV|BASH_FUNC_.*|SHELLOPTS|BASHOPTS|PS4|ZDOTDIR|SHELL|LD_.*|DYLD_.*|GLIBC_TUNABLES|GCONV_PATH|LOCPATH|NLSPATH',
+  'OPENSSL_(?:CONF|ENGINES|MODULES)|SSLKEYLOGFILE',
+  // Where the settings of everything else are.
+  'HOME|USERPROFILE|APPDATA|LOCALAPPDATA|XDG_.*|TMPDIR|TEMP|TMP|COMSPEC|PATHEXT|SYSTEMROOT|WINDIR|PSMODULEPATH',
+  // Runtimes.
+  'NODE_.*|BUN_.*|DENO_.*|PYTHON.*|PERL.*|RUBY.*|GEM_.*|BUNDLE_.*|LUA_.*|PHP.*|DOTNET_.*|CORECLR_.*|COR_.*',
+  'CLASSPATH|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|ELECTRON_RUN_AS_NODE',
+  // Runners of packages, which choose what is downloaded; containers; the version control that some ask.
+  'NPM_.*|YARN_.*|PNPM_.*|PIP_.*|PIPX_.*|UV_.*|CARGO_.*|RUSTUP_.*|GO(?:BIN|ENV|FLAGS|PATH|PROXY|ROOT|SUMDB|TOOLCHAIN)|DOCKER_.*|CONTAINER_.*|GIT_.*',
+  // This package's own.
+  'FUSION_.*',
+].join('|')})$`, 'i');
 
 /** @param {string} why */
 function malformed(why) {
