@@ -218,3 +218,72 @@ describe('resolvePermission', () => {
     assert.deepEqual(names(), []);
   });
 });
+
+describe('questions of one key', () => {
+  /** A gate whose approvals a person gives; of one key there is one record, as hosts have it. */
+  function desk() {
+    /** @type {Map<string, any>} */
+    const records = new Map();
+    /** @type {Array<(status: string) => void>} */
+    const waiting = [];
+    let asked = 0;
+    const gate = {
+      ...policy({ command_execution: 'require-approval' }),
+      findApprovalByDedupeKey: async (/** @type {string} */ key) => records.has(key) ? { ...records.get(key) } : undefined,
+      async createApprovalRequest(/** @type {any} */ { approvalDedupeKey: key }) {
+        asked++;
+        if (records.get(key)?.status !== 'pending') records.set(key, { id: `r${asked}`, key, status: 'pending' });
+        return records.get(key);
+      },
+      pauseForApproval: (/** @type {any} */ { decision }) =>
+        new Promise((/** @type {(value?: any) => void} */ resolve) => {
+          waiting.push((status) => {
+            records.get(decision.approvalDedupeKey).status = status;
+            resolve();
+          });
+        }),
+      async markApprovalCompleted(/** @type {string} */ id) {
+        for (const record of records.values()) if (record.id === id) record.status = 'completed';
+      },
+    };
+    return { gate, answer: (/** @type {string} */ status) => waiting.shift()?.(status), asked: () => asked, waiting: () => waiting.length };
+  }
+  const turn = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  const question = (/** @type {string} */ command) => ({ toolCallId: 't', kind: 'execute', title: 'run', rawInput: { command } });
+
+  it('are asked one after the other, so that one approval allows one call', async () => {
+    const { gate, answer, asked, waiting } = desk();
+    const answers = ['ls', 'rm -rf /', 'curl'].map((command) => resolvePermission(question(command), OPTIONS, gate));
+    await turn();
+    assert.deepEqual([asked(), waiting()], [1, 1], 'the second waits for the first');
+    answer('approved');
+    assert.deepEqual(await answers[0], selected('once'));
+    await turn();
+    assert.deepEqual([asked(), waiting()], [2, 1]);
+    answer('denied');
+    assert.deepEqual(await answers[1], selected('no'));
+    await turn();
+    answer('denied');
+    assert.deepEqual(await answers[2], selected('no'));
+  });
+
+  it('of other keys, and of other gates, do not wait', async () => {
+    const one = desk();
+    const other = desk();
+    const open = [
+      resolvePermission(question('a'), OPTIONS, one.gate),
+      resolvePermission({ ...question('b'), toolCallId: 'u' }, OPTIONS, one.gate),
+      resolvePermission(question('c'), OPTIONS, other.gate),
+    ];
+    await turn();
+    assert.deepEqual([one.waiting(), other.waiting()], [2, 1]);
+    for (const { answer } of [one, one, other]) answer('approved');
+    assert.deepEqual(await Promise.all(open), [selected('once'), selected('once'), selected('once')]);
+  });
+
+  it('go on after a gate that throws', async () => {
+    const gate = { ...policy({}), createApprovalRequest: () => { throw new Error('no desk'); }, pauseForApproval() {}, async findApprovalByDedupeKey() {} };
+    const answers = [1, 2, 3].map(() => resolvePermission(question('a'), OPTIONS, /** @type {any} */ (gate)));
+    assert.deepEqual(await Promise.all(answers), [selected('no'), selected('no'), selected('no')]);
+  });
+});

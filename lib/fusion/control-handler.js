@@ -78,14 +78,42 @@ function effectiveDisposition(category, gate, options = {}) {
 }
 
 /**
- * Asks a person. An approval counts once: it is marked as used before the call it allows goes ahead, and one that cannot
- * be marked is not used again.
+ * What is being asked for, by gate and key. The key is made of what the agent says; two questions of one key at the same
+ * time would both be answered by one approval.
+ *
+ * @type {WeakMap<object, Map<string, Promise<'allow' | 'deny'>>>}
+ */
+const asking = new WeakMap();
+
+/**
+ * Asks a person; of one key, one question after the other. An approval counts once: it is marked as used before the call it
+ * allows goes ahead, and one that cannot be marked is not used again.
  *
  * @param {PermissionGate} gate
  * @param {{ category: FusionCategory, toolName: string, dedupeKey: string, args?: Record<string, unknown> }} request
  * @returns {Promise<'allow' | 'deny'>}
  */
-async function runApprovalForCategory(gate, { category, toolName, dedupeKey, args = {} }) {
+async function runApprovalForCategory(gate, request) {
+  if (!isObject(gate)) return DENY;
+  const { dedupeKey } = request;
+  const open = asking.get(gate) ?? new Map();
+  asking.set(gate, open);
+  while (open.has(dedupeKey)) await open.get(dedupeKey);
+  const answer = askForApproval(gate, request);
+  open.set(dedupeKey, answer);
+  try {
+    return await answer;
+  } finally {
+    open.delete(dedupeKey);
+  }
+}
+
+/**
+ * @param {PermissionGate} gate
+ * @param {{ category: FusionCategory, toolName: string, dedupeKey: string, args?: Record<string, unknown> }} request
+ * @returns {Promise<'allow' | 'deny'>} Never rejects.
+ */
+async function askForApproval(gate, { category, toolName, dedupeKey, args = {} }) {
   try {
     if (typeof gate?.createApprovalRequest !== 'function') return DENY;
     const earlier = gate.findApprovalByDedupeKey ? await gate.findApprovalByDedupeKey(dedupeKey) : undefined;
