@@ -26,6 +26,22 @@ function newTurn(sessionId, line) {
 }
 
 /**
+ * What a record has under a name that the agent chose: its own entry, whatever else objects have under such a name.
+ *
+ * @template T
+ * @param {Record<string, T>} record
+ * @param {string} name
+ * @param {T} fresh What it gets when it has none.
+ * @returns {T}
+ */
+function entry(record, name, fresh) {
+  if (!Object.hasOwn(record, name)) {
+    Object.defineProperty(record, name, { value: fresh, writable: true, enumerable: true, configurable: true });
+  }
+  return record[name];
+}
+
+/**
  * Notes one update in a turn.
  *
  * @param {Turn} turn
@@ -35,10 +51,11 @@ function note(turn, update) {
   const kind = typeof update?.sessionUpdate === 'string' ? update.sessionUpdate : 'unknown';
   // A chunk without text is no event, unless something else comes with it.
   if (kind.endsWith('_chunk') && update.content?.type === 'text' && update.content.text === '') return;
-  turn.events[kind] = (turn.events[kind] ?? 0) + 1;
+  const count = entry(turn.events, kind, 0);
+  turn.events[kind] = count + 1;
   if (kind === 'agent_message_chunk' && update.content?.type === 'text') turn.text += update.content.text;
   if ((kind !== 'tool_call' && kind !== 'tool_call_update') || typeof update.toolCallId !== 'string') return;
-  const call = (turn.toolCalls[update.toolCallId] ??= {});
+  const call = entry(turn.toolCalls, update.toolCallId, {});
   for (const name of /** @type {const} */ (['title', 'kind', 'status'])) {
     if (typeof update[name] === 'string') call[name] = update[name];
   }
