@@ -105,9 +105,12 @@ export interface FsOptions {
 export interface TerminalOptions {
   /** Most output kept per terminal, in bytes; the agent can only ask for less. Default: 1 MiB (1,048,576). */
   outputByteLimit?: number;
-  /** Most terminals that a session has at once. Default: 64. */
+  /** Most terminals that all sessions of the agent have at once. Default: 64. */
   maxTerminals?: number;
-  /** Asked before each command; throwing, or an answer other than `true`, denies. Default: every command is allowed. */
+  /**
+   * Asked before each command; throwing, or an answer other than `true`, denies. Control characters, and those that turn the
+   * direction of text, are shown as their code (`\\u001b`); what runs has them. Default: every command is allowed.
+   */
   approve?(request: CreateTerminalRequest): boolean | Promise<boolean>;
 }
 
