@@ -1,18 +1,15 @@
 //! The agent's side of the conversation: its requests, each answered exactly once (rule C7), and its notifications.
 
-use std::collections::{HashMap, VecDeque};
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::task::Poll;
 
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 
 use super::mcp::McpKey;
+use super::open_requests::{Asks, Finished, Open, PANICKED};
 use super::state::State;
 use crate::pending::Effect;
 use crate::port::{BoxFuture, PermissionDecision, PermissionRequest};
@@ -23,16 +20,6 @@ use crate::text::bound::DEFAULT_IDENTIFIER_MAX;
 use crate::text::sanitize::sanitized;
 use crate::wire::encode::{self, Answer, AnswerError, code};
 
-/// Requests that may wait for the host at once. One more is refused; an agent has no use for so many.
-const MAX_OPEN: usize = 256;
-
-/// Bytes of requests that wait for an answer, ids and params. A single request may exceed it by its own size.
-const MAX_OPEN_BYTES: usize = 64 * 1024 * 1024;
-
-/// Requests with large answers that are served at once. Such an answer is some megabytes, and an agent that does not take
-/// its answers must not make us keep many.
-const MAX_LARGE: usize = 4;
-
 /// The longest method outside the protocol, in bytes.
 const MAX_METHOD_BYTES: usize = 256;
 
@@ -40,83 +27,6 @@ const MAX_METHOD_BYTES: usize = 256;
 const MAX_ELICITATIONS: usize = 256;
 
 const WAIT_FOR_EXIT: &str = "terminal/wait_for_exit";
-
-/// What a request asks, as far as taking it back differs.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Asks {
-    Permission,
-    Elicitation,
-    /// Something whose answer may be large.
-    Large,
-    Other,
-}
-
-struct Open {
-    /// The agent's id, in its own JSON.
-    id: String,
-    session_id: Option<String>,
-    /// The child session that asks.
-    child: Option<String>,
-    /// The request to an MCP server that it is.
-    mcp: Option<McpKey>,
-    /// The call of ours that the agent cannot answer before it has this answer.
-    about: Option<u64>,
-    asks: Asks,
-    /// The id of a URL elicitation.
-    elicitation: Option<String>,
-    /// What counts against [`MAX_OPEN_BYTES`].
-    bytes: usize,
-    abort: AbortHandle,
-}
-
-/// An answer, and the place that it takes among the large ones until it is written.
-type Held = (Answer, Option<OwnedSemaphorePermit>);
-
-/// The agent's requests that wait for an answer.
-pub(super) struct InboundTable {
-    open: HashMap<Id, Open>,
-    /// The sum over `open`.
-    bytes: usize,
-    handlers: JoinSet<Held>,
-    large: Arc<Semaphore>,
-    /// URL elicitations that were not declined.
-    elicitations: VecDeque<String>,
-}
-
-/// What [`InboundTable::next`] yields: a handler that finished.
-pub(super) type Finished = (Id, Held);
-
-impl Default for InboundTable {
-    fn default() -> Self {
-        Self {
-            open: HashMap::new(),
-            bytes: 0,
-            handlers: JoinSet::new(),
-            large: Arc::new(Semaphore::new(MAX_LARGE)),
-            elicitations: VecDeque::new(),
-        }
-    }
-}
-
-impl InboundTable {
-    pub(super) fn is_empty(&self) -> bool {
-        self.handlers.is_empty()
-    }
-
-    fn remove(&mut self, key: Id) -> Option<Open> {
-        let open = self.open.remove(&key)?;
-        self.bytes -= open.bytes;
-        Some(open)
-    }
-
-    /// The next handler that finished. A handler that panicked failed; the connection lives.
-    pub(super) async fn next(&mut self) -> Option<Finished> {
-        Some(match self.handlers.join_next_with_id().await? {
-            Ok((id, answer)) => (id, answer),
-            Err(error) => (error.id(), (Err(AnswerError::new(code::INTERNAL_ERROR, failure(&error))), None)),
-        })
-    }
-}
 
 /// What answers a request.
 pub(super) enum Handler {
@@ -157,8 +67,6 @@ pub(super) fn guard<T>(call: impl FnOnce() -> T) -> Result<T, AnswerError> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|_| AnswerError::new(code::INTERNAL_ERROR, PANICKED))
 }
 
-const PANICKED: &str = "the client failed to handle the request";
-
 /// The host's decision; a denial where its code panics.
 async fn or_deny(mut decision: BoxFuture<PermissionDecision>) -> PermissionDecision {
     poll_fn(|context| {
@@ -166,10 +74,6 @@ async fn or_deny(mut decision: BoxFuture<PermissionDecision>) -> PermissionDecis
             .unwrap_or(Poll::Ready(PermissionDecision::Deny))
     })
     .await
-}
-
-fn failure(error: &JoinError) -> &'static str {
-    if error.is_panic() { PANICKED } else { "the request was cancelled" }
 }
 
 impl State {
@@ -193,8 +97,7 @@ impl State {
 
     /// Finds what answers a request of that many bytes.
     fn handler(&mut self, method: &str, params: Option<&RawValue>, bytes: usize) -> Result<Handler, AnswerError> {
-        let full = self.inbound.bytes.saturating_add(bytes) > MAX_OPEN_BYTES && self.inbound.bytes > 0;
-        if full || self.inbound.open.len() >= MAX_OPEN {
+        if self.inbound.is_full(bytes) {
             return Err(AnswerError::new(code::INTERNAL_ERROR, "too many requests are open"));
         }
         if self.winding.is_some() || self.input_closed {
@@ -365,19 +268,10 @@ impl State {
         if let Some(call) = call {
             self.on_host_asked(call);
         }
-        let place = (question.asks == Asks::Large).then(|| Arc::clone(&self.inbound.large));
-        let abort = self.inbound.handlers.spawn(async move {
-            let place = match place {
-                // It is never closed.
-                Some(place) => place.acquire_owned().await.ok(),
-                None => None,
-            };
-            (future.await, place)
-        });
-        self.inbound.bytes += bytes;
+        let abort = self.inbound.spawn(question.asks, future);
         let Question { asks, session_id, child, elicitation, mcp, .. } = question;
         let open = Open { id: id.to_owned(), session_id, child, mcp, about: call, asks, elicitation, bytes, abort };
-        self.inbound.open.insert(open.abort.id(), open);
+        self.inbound.insert(open);
     }
 
     /// A handler finished. An answer to a request that was taken back meanwhile is dropped.

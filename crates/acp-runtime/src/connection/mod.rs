@@ -11,6 +11,7 @@ mod early;
 mod end;
 mod inbound;
 mod mcp;
+mod open_requests;
 mod opening;
 mod state;
 mod task;

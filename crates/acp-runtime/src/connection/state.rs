@@ -10,8 +10,8 @@ use tokio::time::Instant;
 
 use super::children::{Children, PARENT_NAMES};
 use super::early::EarlyUpdates;
-use super::inbound::InboundTable;
 use super::mcp::McpServers;
+use super::open_requests::InboundTable;
 use super::{CancelState, Options, Shared};
 use crate::delivery::Outbox;
 use crate::error::Error;
