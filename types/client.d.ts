@@ -177,6 +177,12 @@ export interface LaunchOptions {
   /** How much of the end of stderr is kept, in bytes. Default: 64 KiB (65,536). */
   stderrBytes?: number;
   /**
+   * Values to mask in errors, stderr and frames, each of at least 4 characters. Variables of `env` with the name of a secret
+   * (`…_KEY`, `…_TOKEN`, `…_PASSWORD` and the like) and 8 characters or more are masked without being named here, and so
+   * are the environment and the headers of MCP servers. Default: `[]`.
+   */
+  secrets?: string[];
+  /**
    * Milliseconds that a cancelled turn has to end by itself; then it is ended locally as `forced` and its session
    * takes no more turns. Default: 10,000.
    */

@@ -136,7 +136,7 @@ impl Client {
         host: Arc<dyn Host>,
         started: impl FnOnce(&Arc<ProcessTree>),
     ) -> Result<Self> {
-        let secrets = Arc::new(Secrets::new(&options.spec.secrets));
+        let secrets = Arc::new(Secrets::of_launch(&options.spec));
         let redact = secrets.redact();
         let mut spec = options.spec.clone();
         spec.redact = Some(Arc::clone(&redact));

@@ -9,13 +9,11 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::AgentFacts;
+use super::secrets::MIN_ENV_SECRET_BYTES;
 use crate::capabilities::{AgentCapabilities, features};
 use crate::connection::MAX_NAME_BYTES;
 use crate::error::{Error, Result};
 use crate::wire::encode;
-
-/// The shortest value of an MCP server's environment that counts as a secret, in bytes.
-const MIN_ENV_SECRET_BYTES: usize = 8;
 
 /// What a session is opened with.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -55,7 +53,6 @@ impl SessionRequest {
         };
         let mut secrets = Vec::new();
         for server in &self.mcp_servers {
-            // Short ones are settings (`true`, `1`, `debug`): masked everywhere they would only make logs unreadable.
             secrets.extend(values(&server["env"]).into_iter().filter(|value| value.len() >= MIN_ENV_SECRET_BYTES));
             for header in values(&server["headers"]) {
                 // The credential alone, without its scheme.

@@ -3,7 +3,12 @@
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use crate::connection::Redact;
-use crate::text::redact::Redactor;
+use crate::process::LaunchSpec;
+use crate::text::redact::{Redactor, is_secret_name};
+
+/// The shortest value of an environment that counts as a secret, in bytes. Shorter ones are settings (`true`, `debug`):
+/// masked everywhere they would only make logs unreadable.
+pub(super) const MIN_ENV_SECRET_BYTES: usize = 8;
 
 /// Masks them, and whatever looks like one. More may become known while the client lives.
 pub(super) struct Secrets {
@@ -12,8 +17,13 @@ pub(super) struct Secrets {
 }
 
 impl Secrets {
-    pub(super) fn new(values: &[String]) -> Self {
-        Self { values: Mutex::new(values.to_vec()), redactor: RwLock::new(Arc::new(Redactor::new(values))) }
+    /// Those of a launch: what the host named, and the variables whose names say that they are secrets.
+    pub(super) fn of_launch(spec: &LaunchSpec) -> Self {
+        let of_env =
+            spec.env.iter().filter(|(name, value)| value.len() >= MIN_ENV_SECRET_BYTES && is_secret_name(name));
+        let values: Vec<String> = spec.secrets.iter().chain(of_env.map(|(_, value)| value)).cloned().collect();
+        let redactor = RwLock::new(Arc::new(Redactor::new(&values)));
+        Self { values: Mutex::new(values), redactor }
     }
 
     /// Masks these, too, from now on.

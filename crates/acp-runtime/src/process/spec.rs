@@ -34,7 +34,8 @@ pub struct LaunchSpec {
     pub host_path: Option<OsString>,
     /// How many bytes of the end of stderr are kept.
     pub stderr_bytes: usize,
-    /// Texts that must not appear in the stderr tail, whatever they look like.
+    /// Texts that must not appear in what is told of the agent, whatever they look like. Variables of `env` whose names are
+    /// those of secrets need not be named again.
     pub secrets: Vec<String>,
     /// Redacts the stderr tail; absent, only `secrets` are replaced.
     pub redact: Option<RedactFn>,

@@ -296,6 +296,11 @@ pub(super) fn secret_name(name: &str) -> SecretName {
     }
 }
 
+/// Whether a variable of this name holds a secret: its name ends in key, token, secret, password or the like.
+pub fn is_secret_name(name: &str) -> bool {
+    secret_name(name) != SecretName::No
+}
+
 /// The scheme that credentials start with, with the space after it; may be empty.
 pub(super) fn authorization_scheme(credentials: &str) -> &str {
     rules().and_then(|rules| rules.scheme.find(credentials)).map_or("", |scheme| scheme.as_str())
