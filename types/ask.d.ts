@@ -31,6 +31,11 @@ export interface AskSuccess {
   /** Absent when nothing was recovered. */
   parsed?: unknown;
   stopReason?: string;
+  /**
+   * The text is not all that the agent said: a limit of this package cut it. Then `parsed` is absent, since the last object
+   * of the text need not be the last of the answer. Absent otherwise.
+   */
+  truncated?: true;
 }
 
 export interface AskFailure {

@@ -301,7 +301,7 @@ export interface PromptResult {
   stopReason: StopReason | (string & {});
   /** The agent's message text of this turn, at most 5,000,000 UTF-16 code units; replayed and late text is not in it. */
   text: string;
-  /** Whether there was more text than that. */
+  /** Whether there was more text than is kept, of the turn, of one update or of one line. */
   textTruncated: boolean;
   /** Tokens and cost, where the agent said anything of them; its own `source` and `scope` say what the counts mean. */
   usage?: TurnUsage;

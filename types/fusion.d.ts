@@ -171,6 +171,8 @@ export type AgentSession = AcpAgentSession;
 
 export interface AgentPromptResult {
   stopReason?: string;
+  /** A limit of this package cut the turn's text; see `AskSuccess.truncated`. Absent otherwise. */
+  truncated?: true;
 }
 
 export interface AgentSessionResult<S = AgentSession> {

@@ -121,7 +121,8 @@ async function turn(world, values, launch, prompt, interrupt, terminal) {
       if (!showEvent(terminal, event, streamed)) await once(world.stdout, 'drain', { signal: interrupt.signal });
     }
     const result = await running;
-    const found = values['recover-json'] ? extractJsonObjects(result.text) : [];
+    // What a cut answer ends with is not known.
+    const found = values['recover-json'] && !result.textTruncated ? extractJsonObjects(result.text) : [];
     const { agentInfo: agent, protocolVersion } = client;
     return { result, parsed: found.at(-1), agent, protocolVersion, sessionId: session.id };
   } finally {

@@ -53,18 +53,16 @@ function failure(reason, message, { text, stopReason, error } = {}) {
 }
 
 /**
- * @param {string} text
- * @param {string | undefined} stopReason
- * @param {boolean | undefined} recoverJson
+ * @param {{ text: string, parsed?: unknown, stopReason?: string, truncated?: boolean }} answer
  * @returns {AskAcpOnceResult}
  */
-function success(text, stopReason, recoverJson) {
-  const parsed = recoverJson === true ? extractJsonObjects(text).at(-1) : undefined;
+function success({ text, parsed, stopReason, truncated }) {
   return {
     ok: true,
     text,
     ...(parsed === undefined ? {} : { parsed }),
     ...(stopReason === undefined ? {} : { stopReason }),
+    ...(truncated === true ? { truncated } : {}),
   };
 }
 
@@ -116,10 +114,7 @@ async function askNatively(adapter, options) {
   } catch (error) {
     return failure('create_session_failed', messageOf(error), { error });
   }
-  if (answer.ok) {
-    const { text, parsed, stopReason } = answer;
-    return { ok: true, text, ...(parsed === undefined ? {} : { parsed }), ...(stopReason === undefined ? {} : { stopReason }) };
-  }
+  if (answer.ok) return success(answer);
   const error = fromNative(answer.error, { command: cli.binaryPath, nodeSpawnErrors: true });
   const isTurn = answer.reason === 'turn_failed';
   const isStart = answer.reason === 'create_session_failed';
@@ -197,9 +192,13 @@ async function askThroughContract(runtime, options) {
     const turn = Promise.resolve(runtime.promptWithFallback(session, options.prompt));
     const outcome = await within(turn, options.timeoutMs);
     if (outcome === 'timeout') return failure('timeout', `ACP prompt timed out after ${options.timeoutMs}ms`, { text });
-    const stopReason = outcome.value?.stopReason;
-    if (stopReason === undefined || stopReason === 'end_turn') return success(text, stopReason, options.recoverJson);
-    return failure('abnormal_stop', `ACP prompt ended with stopReason=${stopReason}`, { text, stopReason });
+    const { stopReason, truncated } = outcome.value ?? {};
+    if (stopReason !== undefined && stopReason !== 'end_turn') {
+      return failure('abnormal_stop', `ACP prompt ended with stopReason=${stopReason}`, { text, stopReason });
+    }
+    // What a cut answer ends with is not known, so nothing is taken for its last word.
+    const parsed = options.recoverJson === true && truncated !== true ? extractJsonObjects(text).at(-1) : undefined;
+    return success({ text, parsed, stopReason, truncated });
   } catch (error) {
     const reason = isTimeout(error) ? 'timeout' : 'turn_failed';
     return failure(reason, messageOf(error), { text, error });

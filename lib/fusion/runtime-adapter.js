@@ -183,14 +183,14 @@ class AcpRuntimeAdapter {
    * @param {any} outcome
    */
   finish(session, outcome) {
-    const { stopReason, text = '', usage } = outcome;
+    const { stopReason, text = '', textTruncated, usage } = outcome;
     session.remember('assistant', text);
     session.usage = usageOf(usage) ?? session.usage;
     const abnormal = stopReason !== undefined && stopReason !== null && stopReason !== 'end_turn';
     if (this.runtime.resolveNeverReject && abnormal && text === '') {
       this.tell(session, `${this.runtime.label} ACP ended with stopReason ${stopReason} and produced no assistant text.`);
     }
-    return typeof stopReason === 'string' ? { stopReason } : {};
+    return { ...(typeof stopReason === 'string' && { stopReason }), ...(textTruncated === true && { truncated: true }) };
   }
 
   /**

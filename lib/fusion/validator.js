@@ -14,6 +14,9 @@ const SYSTEM_PROMPT = [
   'The verdict is "pass" only if every assertion holds as far as you saw yourself, and "blocked" if you could not look.',
 ].join('\n');
 
+/** An answer of which this runtime did not keep everything. It can still fail or block in prose; it never passes. */
+const TRUNCATED = 'The validator answered more than is kept, so its verdict is not known';
+
 /** UTF-16 code units of the output that an error's summary shows. */
 const TAIL = 4000;
 
@@ -64,12 +67,23 @@ async function runCliAgentValidation(runtime, { prompt, cwd, settings, systemPro
   const model = text(settings?.model) ?? text(settings?.acpModel);
   try {
     const answer = await askAcpOnce(runtime, { prompt, cwd, model, systemPrompt, timeoutMs, recoverJson: true });
-    if (answer.ok) return mapParsedToVerdict(answer.parsed, answer.text);
-    const tail = answer.text ? `\n--- output tail ---\n${answer.text.slice(-TAIL)}` : '';
-    return { status: 'error', assertions: [], summary: `${answer.message}${tail}` };
+    if (!answer.ok) return failed(answer.message, answer.text);
+    if (answer.truncated !== true) return mapParsedToVerdict(answer.parsed, answer.text);
+    const verdict = mapParsedToVerdict(undefined, answer.text);
+    return verdict.status === 'error' ? failed(TRUNCATED, answer.text) : verdict;
   } catch (error) {
-    return { status: 'error', assertions: [], summary: error instanceof Error ? error.message : String(error) };
+    return failed(error instanceof Error ? error.message : String(error));
   }
+}
+
+/**
+ * @param {string} message
+ * @param {string} [output]
+ * @returns {ValidatorVerdict}
+ */
+function failed(message, output) {
+  const tail = output ? `\n--- output tail ---\n${output.slice(-TAIL)}` : '';
+  return { status: 'error', assertions: [], summary: `${message}${tail}` };
 }
 
 module.exports = { normalizeVerdictToken, inferVerdictFromProse, mapParsedToVerdict, runCliAgentValidation };

@@ -81,6 +81,10 @@ pub struct Answer {
     /// As the agent said it; absent when it said nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<String>,
+    /// Present, and `true`, where a limit of this runtime cut the text. Nothing is recovered from such an answer: what it
+    /// ends with is not known.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
     /// The result of the turn in the agent's own JSON, usage included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<Box<RawValue>>,
@@ -229,7 +233,7 @@ pub fn text_blocks(prompt: &str) -> Result<Box<RawValue>> {
 
 /// What a turn that ended means for the caller.
 fn judge(turn: TurnOutcome, recover_json: bool, auth_methods: &[&str]) -> AskOutcome {
-    let TurnOutcome { stop_reason, text, result, .. } = turn;
+    let TurnOutcome { stop_reason, text, result, text_truncated: truncated, .. } = turn;
     if let Some(reason) = stop_reason.as_deref().filter(|reason| *reason != "end_turn") {
         let shown: String = crate::text::sanitize::strip_control_sequences(reason).chars().take(100).collect();
         let error = prompt_error(ErrorCode::AbnormalStop, &format!("ACP prompt ended with stopReason={shown}"));
@@ -243,9 +247,9 @@ fn judge(turn: TurnOutcome, recover_json: bool, auth_methods: &[&str]) -> AskOut
         let error = prompt_error(ErrorCode::SignInRequired, &message);
         return AskOutcome::failure(AskReason::TurnFailed, error, Some(text), stop_reason);
     }
-    let parsed =
-        if recover_json { last_json_object(&text).and_then(|json| serde_json::from_str(json).ok()) } else { None };
-    AskOutcome::Answer(Answer { ok: True, text, parsed, stop_reason, result })
+    let recoverable = recover_json && !truncated;
+    let parsed = recoverable.then(|| last_json_object(&text)).flatten().and_then(|json| serde_json::from_str(json).ok());
+    AskOutcome::Answer(Answer { ok: True, text, parsed, stop_reason, truncated, result })
 }
 
 fn prompt_error(code: ErrorCode, message: &str) -> Error {

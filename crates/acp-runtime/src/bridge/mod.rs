@@ -17,7 +17,7 @@ pub use self::calls::{TOOL_CALL_MAP_CAP, TOOL_TITLES_MAX_BYTES};
 pub use self::payload::{TOOL_PAYLOAD_MAX_BYTES, is_plain_object};
 use self::payload::{bounded_args, bounded_result, message};
 use crate::text::bound::{DEFAULT_IDENTIFIER_MAX, identifier};
-use crate::text::sanitize::{Sanitizer, append_sanitized, sanitized};
+use crate::text::sanitize::{Appended, Sanitizer, append_sanitized, sanitized};
 use crate::text::utf16::{trim, utf16_len};
 
 /// Limit of text, thinking and plans together in one turn, in UTF-16 units. It is tested before a chunk, so that a turn
@@ -51,6 +51,9 @@ pub trait BridgeSink {
 
     /// What was appended since the last commit is one delta of `stream`, `utf16_len` UTF-16 units long (never 0).
     fn commit_text(&mut self, stream: TextStream, utf16_len: usize);
+
+    /// A limit dropped text of the message: what was committed is not the whole answer.
+    fn message_cut(&mut self) {}
 
     /// A tool call started. `args` is a JSON object; `None` stands for `{}`.
     fn tool_start(&mut self, name: &str, args: Option<&RawValue>);
@@ -197,7 +200,13 @@ impl EventBridge {
     }
 
     fn text(&mut self, stream: TextStream, text: &str, sink: &mut impl BridgeSink) {
-        if text.is_empty() || self.limit_reached(sink) {
+        if text.is_empty() {
+            return;
+        }
+        if self.limit_reached(sink) {
+            if stream == TextStream::Message {
+                sink.message_cut();
+            }
             return;
         }
         let state = match stream {
@@ -206,7 +215,7 @@ impl EventBridge {
         };
         let buf = sink.text_buf();
         let start = buf.len();
-        let mut units = state.sanitizer.append(buf, text, PER_CHUNK_CAP_CHARS);
+        let Appended { mut units, cut } = state.sanitizer.append_telling(buf, text, PER_CHUNK_CAP_CHARS);
         let Some(&first) = buf.as_bytes().get(start) else { return };
         if state.lacks_space(first) {
             buf.insert(start, ' ');
@@ -215,6 +224,9 @@ impl EventBridge {
         state.shown(&buf.as_bytes()[start..]);
         self.shown += units;
         sink.commit_text(stream, units);
+        if cut && stream == TextStream::Message {
+            sink.message_cut();
+        }
     }
 
     fn plan(&mut self, entries: &[PlanEntry<'_>], sink: &mut impl BridgeSink) {

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use tokio::time::Instant;
 
 use super::state::{State, Winding};
+use super::stop_reason::{checked_result, finish_turn};
 use super::{CallOptions, CancelState, Command};
 use crate::bridge::CallsClosed;
 use crate::error::{Error, ErrorCode, Phase, Result};
@@ -246,7 +247,7 @@ impl State {
         }
         let now = self.now;
         let Some(turn) = session.turn.as_mut().filter(|turn| turn.call == call) else { return };
-        let result = match result {
+        let result = match result.and_then(checked_result) {
             Ok(raw) => match turn.on_result(raw, now) {
                 Some(raw) => Ok(raw),
                 // Settling.
@@ -257,7 +258,7 @@ impl State {
         let raw = result.as_deref().ok();
         let Some(turn) = self.take_turn(session_id, CancelState::Cancelled, raw) else { return };
         match result {
-            Ok(raw) => turn.finish(stop_reason_of(&raw), Some(raw), false),
+            Ok(raw) => finish_turn(turn, raw),
             // The agent was to say `cancelled`; some say it with an error (rule C48).
             Err(_) if turn.cancel_requested() => turn.finish(Some("cancelled".to_owned()), None, false),
             Err(error) => turn.fail(sent(error)),
@@ -294,8 +295,10 @@ impl State {
         for (session_id, call, due, cancel_sent) in due {
             if due == Due::Settled {
                 if let Some(mut turn) = self.take_turn(&session_id, CancelState::Cancelled, None) {
-                    let result = turn.take_result();
-                    turn.finish(result.as_deref().and_then(stop_reason_of), result, false);
+                    match turn.take_result() {
+                        Some(result) => finish_turn(turn, result),
+                        None => turn.finish(None, None, false),
+                    }
                 }
                 continue;
             }
@@ -379,14 +382,4 @@ pub(super) fn sent(error: Error) -> Error {
 fn no_session(session_id: &str) -> Error {
     let shown: String = session_id.chars().take(64).collect();
     prompt_error(ErrorCode::SessionUnusable, &format!("no open session has the id {shown}"))
-}
-
-pub(super) fn stop_reason_of(raw: &RawValue) -> Option<String> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct PromptResult {
-        stop_reason: Option<String>,
-    }
-    let reason = serde_json::from_str::<PromptResult>(raw.get()).ok()?.stop_reason?;
-    Some(sanitized(&reason, DEFAULT_IDENTIFIER_MAX).into_owned())
 }

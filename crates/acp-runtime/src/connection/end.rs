@@ -5,9 +5,9 @@ use std::sync::atomic::Ordering;
 
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use super::calls::stop_reason_of;
 use super::inbound::guard;
 use super::state::State;
+use super::stop_reason::finish_turn;
 use super::{CancelState, Command, EndFacts};
 use crate::bridge::CallsClosed;
 use crate::error::{Error, ErrorCode, ExitFacts, Phase};
@@ -106,7 +106,7 @@ impl State {
                 session.publish();
                 // It was only waiting for stragglers, and none can come now.
                 if let Some(result) = turn.take_result() {
-                    turn.finish(stop_reason_of(&result), Some(result), false);
+                    finish_turn(turn, result);
                     continue;
                 }
                 let mut error = facts.error().in_phase(Phase::Prompt);

@@ -14,6 +14,7 @@ mod mcp;
 mod open_requests;
 mod opening;
 mod state;
+mod stop_reason;
 mod task;
 
 use std::collections::HashMap;

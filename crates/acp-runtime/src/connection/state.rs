@@ -278,7 +278,19 @@ impl State {
                 self.write(|out| encode::response(out, &id, &Err(error)));
             }
             Some(Oversize::Response(id)) => self.on_response(id, &Outcome::Malformed("it is longer than the limit")),
+            None if oversize::may_hold_message(head) => self.on_text_lost(head),
             None => {}
+        }
+    }
+
+    /// Text of a running turn may be lost: of the one whose session the dropped line names, else of any.
+    fn on_text_lost(&mut self, head: &[u8]) {
+        let named = |session: &Session| memchr::memmem::find(head, session.id.as_bytes()).is_some();
+        let any_named = self.sessions.iter_mut().any(|session| named(session));
+        for session in self.sessions.iter_mut().filter(|session| !any_named || named(session)) {
+            if let Some(turn) = &mut session.turn {
+                turn.text.mark_truncated();
+            }
         }
     }
 

@@ -44,6 +44,11 @@ impl TurnText {
         }
     }
 
+    /// Something that belongs here was dropped elsewhere.
+    pub fn mark_truncated(&mut self) {
+        self.truncated = true;
+    }
+
     /// What was kept.
     pub fn as_str(&self) -> &str {
         &self.text

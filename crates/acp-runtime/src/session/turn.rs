@@ -48,7 +48,7 @@ pub struct TurnOutcome {
     /// The turn's message text. No part of the JSON: see [`crate::delivery::Kind::TurnText`].
     #[serde(skip_serializing)]
     pub text: String,
-    /// Whether text was dropped at the bound.
+    /// Whether text was dropped at a limit of this runtime, be it of the turn, of a chunk or of a line.
     pub text_truncated: bool,
     /// Whether the host had asked for a cancel.
     pub cancel_requested: bool,

@@ -12,7 +12,7 @@ use crate::bridge::{BridgeInput, BridgeSink, CallsClosed, EventBridge, PER_CHUNK
 use crate::delivery::{Kind, Slab};
 use crate::services::permission::tool_calls::{MergedToolCall, ToolCallPatch, ToolCallTracker};
 use crate::text::bound::DEFAULT_IDENTIFIER_MAX;
-use crate::text::sanitize::{Sanitizer, sanitized};
+use crate::text::sanitize::{Appended, Sanitizer, sanitized};
 use crate::wire::chunk::{Chunk, Stream};
 use crate::wire::update::{self, Notified, RawUpdate};
 
@@ -277,7 +277,16 @@ impl Target<'_> {
     /// Message text that is not staged as such still belongs to the turn's text.
     fn keep_text(&mut self, text: &str) {
         if let Some(turn) = &mut self.text {
-            turn.push(&sanitized(text, PER_CHUNK_CAP_CHARS));
+            if text.len() <= PER_CHUNK_CAP_CHARS {
+                turn.push(&sanitized(text, PER_CHUNK_CAP_CHARS));
+                return;
+            }
+            let mut clean = String::new();
+            let Appended { units, cut } = Sanitizer::new().append_telling(&mut clean, text, PER_CHUNK_CAP_CHARS);
+            turn.push_units(&clean, units);
+            if cut {
+                turn.mark_truncated();
+            }
         }
     }
 
@@ -308,6 +317,12 @@ impl BridgeSink for Target<'_> {
             TextStream::Thought => Kind::Thought,
         };
         self.commit(kind, utf16_len);
+    }
+
+    fn message_cut(&mut self) {
+        if let Some(turn) = &mut self.text {
+            turn.mark_truncated();
+        }
     }
 
     fn tool_start(&mut self, name: &str, args: Option<&RawValue>) {

@@ -47,6 +47,15 @@ pub struct Sanitizer {
     state: State,
 }
 
+/// What became of a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Appended {
+    /// UTF-16 units appended.
+    pub units: usize,
+    /// Whether the limit cut it.
+    pub cut: bool,
+}
+
 impl Sanitizer {
     /// A sanitiser at the start of a stream.
     pub fn new() -> Self {
@@ -66,13 +75,19 @@ impl Sanitizer {
     /// Appends the next chunk to `out`, at most `max_utf16` UTF-16 units of it, and returns how many were appended. A
     /// longer chunk ends in [`TRUNCATION_MARKER`], inside the limit. Text before the chunk is not looked at.
     pub fn append(&mut self, out: &mut String, text: &str, max_utf16: usize) -> usize {
+        self.append_telling(out, text, max_utf16).units
+    }
+
+    /// The same, and tells whether the chunk was cut at the limit.
+    pub fn append_telling(&mut self, out: &mut String, text: &str, max_utf16: usize) -> Appended {
         if self.is_ground() && text.len() <= max_utf16 && is_clean(text) {
             out.push_str(text);
-            return utf16_len(text);
+            return Appended { units: utf16_len(text), cut: false };
         }
         let mut bounded = Bounded::new(out, max_utf16);
         self.run(text, |clean| bounded.push(clean));
-        bounded.finish()
+        let cut = bounded.over;
+        Appended { units: bounded.finish(), cut }
     }
 
     /// The next chunk, sanitised. Borrows when there is nothing to remove.

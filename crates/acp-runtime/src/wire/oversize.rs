@@ -41,6 +41,15 @@ pub fn identify(head: &[u8]) -> Option<Oversize> {
     }
 }
 
+/// Whether the line may have carried text of a message: its start says so, or does not say what it is.
+pub fn may_hold_message(head: &[u8]) -> bool {
+    let Some(at) = memchr::memmem::find(head, b"\"sessionUpdate\"") else { return true };
+    let value = head[at + b"\"sessionUpdate\"".len()..].trim_ascii_start();
+    let value = value.strip_prefix(b":").unwrap_or(value).trim_ascii_start();
+    let tag: &[u8] = b"\"agent_message_chunk\"";
+    value.starts_with(tag) || tag.starts_with(value) || value.contains(&b'\\')
+}
+
 /// The first JSON value of a text and what follows it, unless the text ends with it: it may have been cut.
 fn value(text: &str) -> Option<(&str, &str)> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
@@ -52,6 +61,22 @@ fn value(text: &str) -> Option<(&str, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_may_hold_message_text_unless_its_start_says_otherwise() {
+        for (head, expected) in [
+            (r#"{"method":"session/update","params":{"update":{"sessionUpdate":"agent_message_chunk","content":"#, true),
+            (r#"{"params":{"update":{"sessionUpdate" : "agent_message_chunk","content":"#, true),
+            (r#"{"params":{"update":{"content":{"type":"text","text":"xxxx"#, true),
+            (r#"{"params":{"update":{"sessionUpdate":"agent_mess"#, true),
+            (r#"{"params":{"update":{"sessionUpdate":"#, true),
+            (r#"{"params":{"update":{"sessionUpdate":"agent_messag\u0065_chunk"#, true),
+            (r#"{"params":{"update":{"sessionUpdate":"tool_call_update","content":"#, false),
+            (r#"{"params":{"update":{"sessionUpdate":"agent_thought_chunk","content":"#, false),
+        ] {
+            assert_eq!(may_hold_message(head.as_bytes()), expected, "{head}");
+        }
+    }
 
     #[test]
     fn the_start_of_a_line_says_who_waits() {
