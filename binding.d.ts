@@ -230,6 +230,9 @@ export interface Opening {
 /** The text with what looks like a secret replaced. */
 export declare function redactSecrets(text: string): string
 
+/** What to tell of a reply that is nothing but a notice to sign in. `null`: it is another reply. */
+export declare function signInNotice(reply: string, authMethods: Array<string>): string | null
+
 /** The text without control sequences. */
 export declare function stripControlSequences(text: string): string
 

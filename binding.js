@@ -856,5 +856,6 @@ module.exports.isSecretPath = nativeBinding.isSecretPath
 module.exports.mapParsedToVerdict = nativeBinding.mapParsedToVerdict
 module.exports.normalizeVerdictToken = nativeBinding.normalizeVerdictToken
 module.exports.redactSecrets = nativeBinding.redactSecrets
+module.exports.signInNotice = nativeBinding.signInNotice
 module.exports.stripControlSequences = nativeBinding.stripControlSequences
 module.exports.toolDisplayName = nativeBinding.toolDisplayName

@@ -16,7 +16,7 @@ const PARTS = [
   [() => require('./lib/default-agent/index.js'), ['defaultAgentPath']],
   [() => require('./lib/fusion/runtime-adapter.js'), ['AcpRuntimeAdapter']],
   [() => require('./lib/fusion/plugin.js'), ['ACP_RUNTIME_ID', 'acpRuntimeFactory', 'acpRuntimeMetadata']],
-  [() => require('./lib/fusion/ask.js'), ['askAcpOnce', 'extractJsonObjects']],
+  [() => require('./lib/fusion/ask.js'), ['askAcpOnce', 'extractJsonObjects', 'isSignInNotice']],
   [() => require('./lib/fusion/validator.js'), [
     'inferVerdictFromProse', 'mapParsedToVerdict', 'normalizeVerdictToken', 'runCliAgentValidation',
   ]],

@@ -1,7 +1,7 @@
-//! Text: sanitising, bounding, redaction, and JSON in prose.
+//! Text: sanitising, bounding, redaction, JSON in prose, and notices to sign in.
 
-use acp_runtime::bridge;
 use acp_runtime::text::{bound, json, redact, sanitize};
+use acp_runtime::{ask, bridge};
 use napi_derive::napi;
 
 /// The text without control sequences.
@@ -44,4 +44,11 @@ pub fn tool_display_name(title: Option<String>, kind: Option<String>) -> String 
 #[must_use]
 pub fn extract_json_texts(text: String) -> Vec<String> {
     json::extract_json_objects(&text).into_iter().map(str::to_owned).collect()
+}
+
+/// What to tell of a reply that is nothing but a notice to sign in. `null`: it is another reply.
+#[napi(catch_unwind)]
+#[must_use]
+pub fn sign_in_notice(reply: String, auth_methods: Vec<String>) -> Option<String> {
+    ask::sign_in_notice(&reply, &auth_methods)
 }

@@ -8,7 +8,7 @@ export interface AskAcpOnceOptions {
   model?: string;
   /** Default: `''`. */
   systemPrompt?: string;
-  /** Milliseconds for the turn. Default: no limit but that of the adapter's `acpIdleTimeoutMs`. */
+  /** Milliseconds for the turn; 0 and `Infinity` set no limit. Default: none but that of the adapter's `acpIdleTimeoutMs`. */
   timeoutMs?: number;
   /** Look for JSON in the reply; the last object becomes `parsed`. Default: `false`. */
   recoverJson?: boolean;
@@ -54,8 +54,17 @@ export interface AskFailure {
 
 export type AskAcpOnceResult = AskSuccess | AskFailure;
 
-/** Creates a session, runs one turn, disposes. Never rejects. */
+/**
+ * Creates a session, runs one turn, disposes. Never rejects: with arguments that are none, the answer is a
+ * `create_session_failed` whose `error.code` is `invalid_argument`.
+ */
 export function askAcpOnce<S>(runtime: AgentRuntime<S>, options: AskAcpOnceOptions): Promise<AskAcpOnceResult>;
+
+/**
+ * Whether a whole reply is nothing but a notice to sign in (`Not logged in · Please run /login`), which some agents give as
+ * their answer. An answer that quotes or mentions one is none. An ask looks by itself.
+ */
+export function isSignInNotice(reply: unknown): boolean;
 
 /** The JSON values found in prose, in their order. */
 export function extractJsonObjects(output: string): unknown[];

@@ -66,6 +66,7 @@ function fakeApi(script = {}) {
     },
     extractJsonObjects: (/** @type {string} */ answer) =>
       answer.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : [])),
+    isSignInNotice: (/** @type {string} */ answer) => /^not logged in/i.test(answer),
     stripControlSequences: (/** @type {string} */ text) => text,
     async probeAcpReadiness(/** @type {any} */ options) {
       seen.probe = options;

@@ -185,7 +185,7 @@ describe('failures', () => {
     const steps = [...turn().slice(0, 3), say('part')];
     const answer = await askAcpOnce(adapter(steps, { acpPromptTimeoutMs: 150 }), { prompt: 'p', cwd, timeoutMs: 60_000 });
     assert.deepEqual([answer.reason, answer.message], ['timeout', 'ACP prompt timed out after 150ms']);
-    for (const timeoutMs of [0, -1, Number.NaN, Infinity]) {
+    for (const timeoutMs of [0, Infinity]) {
       assert.equal((await askAcpOnce(adapter(turn([say('x')])), { prompt: 'p', cwd, timeoutMs })).ok, true, `${timeoutMs}`);
     }
   });

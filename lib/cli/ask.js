@@ -42,6 +42,9 @@ The output:
 
 Exit codes: 0 answered, 1 failed, 2 wrong usage, 124 no handshake in time, 127 program not found, 130 interrupted`;
 
+const SIGNED_OUT = 'The agent is not signed in: its whole answer is a notice to do so. "acp login" signs in to the same agent.';
+const CUT = 'The answer is longer than is kept, so no JSON is taken from it.';
+
 /**
  * The system prompt goes the protocol's way where the agent knows it, and before the prompt everywhere else.
  *
@@ -150,18 +153,24 @@ async function ask(world, args) {
   try {
     const options = { ...launch, ...trace.options };
     const { result, parsed, ...about } = await turn(world, values, options, prompt, interrupt, terminal);
-    const clean = result.stopReason === 'end_turn';
+    // As everywhere: an agent that gives no reason is taken at its word.
+    const clean = result.stopReason === 'end_turn' || result.stopReason === '';
+    const signedOut = clean && world.api().isSignInNotice(result.text);
     const missing = values['recover-json'] === true && parsed === undefined;
-    const ok = clean && !missing;
+    const ok = clean && !signedOut && !missing;
     if (values.json) {
-      const { text, stopReason, usage } = result;
-      const problem = clean ? 'The answer has no JSON.' : `The turn ended with ${stopReason}.`;
-      const error = ok ? undefined : { code: 'abnormal_stop', phase: 'prompt', message: problem };
+      const { text, usage } = result;
+      const stopReason = result.stopReason || undefined;
+      const noJson = result.textTruncated ? CUT : 'The answer has no JSON.';
+      const problem = signedOut ? SIGNED_OUT : clean ? noJson : `The turn ended with ${stopReason}.`;
+      const code = signedOut ? 'sign_in_required' : 'abnormal_stop';
+      const error = ok ? undefined : { code, phase: 'prompt', message: problem };
       terminal.answer(`${JSON.stringify({ ok, stopReason, text, parsed, usage, ...about, error }, undefined, 2)}\n`);
     } else {
       if (parsed !== undefined) terminal.answer(`${JSON.stringify(parsed, undefined, 2)}\n`);
       terminal.endAnswer();
-      if (missing) terminal.problem('acp: the answer has no JSON');
+      if (signedOut) terminal.problem(`acp: ${SIGNED_OUT} [sign_in_required]`);
+      else if (missing) terminal.problem(`acp: ${result.textTruncated ? CUT : 'the answer has no JSON'}`);
       if (!clean && interrupt.exitCode === undefined) terminal.problem(`acp: the turn ended with ${result.stopReason}`);
     }
     return interrupt.exitCode ?? (ok ? exitCodes.ok : exitCodes.failed);

@@ -7,7 +7,10 @@ export interface World {
   /** The arguments, without Node's and the script's. */
   argv: string[];
   /** The package's public API. */
-  api(): Pick<Api, 'AcpClient' | 'buildSpawnEnv' | 'extractJsonObjects' | 'probeAcpReadiness' | 'stripControlSequences'>;
+  api(): Pick<
+    Api,
+    'AcpClient' | 'buildSpawnEnv' | 'extractJsonObjects' | 'isSignInNotice' | 'probeAcpReadiness' | 'stripControlSequences'
+  >;
   stdin: Readable & { isTTY?: boolean };
   stdout: Writable & { isTTY?: boolean };
   stderr: Writable & { isTTY?: boolean };

@@ -12,6 +12,7 @@
 const binding = require('../../binding.js');
 const native = require('../native');
 const { AcpError, fromNative } = require('../errors.js');
+const { invalid, string, whole } = require('../native/options.js');
 const { agentModel } = require('./presets.js');
 const { buildPromptBlocks } = require('./prompt-builder.js');
 const { AcpRuntimeAdapter } = require('./runtime-adapter.js');
@@ -196,6 +197,11 @@ async function askThroughContract(runtime, options) {
     if (stopReason !== undefined && stopReason !== 'end_turn') {
       return failure('abnormal_stop', `ACP prompt ended with stopReason=${stopReason}`, { text, stopReason });
     }
+    const notice = signInNotice(text, session);
+    if (notice !== undefined) {
+      const error = new AcpError('sign_in_required', notice, { phase: 'prompt', promptMayHaveBeenSent: true });
+      return failure('turn_failed', notice, { text, stopReason, error });
+    }
     // What a cut answer ends with is not known, so nothing is taken for its last word.
     const parsed = options.recoverJson === true && truncated !== true ? extractJsonObjects(text).at(-1) : undefined;
     return success({ text, parsed, stopReason, truncated });
@@ -205,6 +211,24 @@ async function askThroughContract(runtime, options) {
   } finally {
     await disposeOnce(runtime, session);
   }
+}
+
+/**
+ * What to tell of a reply that is nothing but a notice to sign in.
+ *
+ * @param {string} reply
+ * @param {any} session
+ * @returns {string | undefined}
+ */
+function signInNotice(reply, session) {
+  const offered = session?.connection?.authMethods;
+  const ids = Array.isArray(offered) ? offered.map((method) => method?.id).filter((id) => typeof id === 'string') : [];
+  return binding.signInNotice(reply, ids) ?? undefined;
+}
+
+/** @param {unknown} reply */
+function isSignInNotice(reply) {
+  return typeof reply === 'string' && binding.signInNotice(reply, []) !== null;
 }
 
 /**
@@ -230,13 +254,44 @@ async function disposeOnce(runtime, session) {
 }
 
 /**
+ * A caller's mistake, found before anything is started.
+ *
+ * @param {any} runtime
+ * @param {any} options
+ */
+function check(runtime, options) {
+  if (typeof runtime?.createSession !== 'function') throw invalid('runtime must be an agent runtime');
+  if (options === null || typeof options !== 'object') throw invalid('an ask needs an options object');
+  string(options.prompt, 'prompt');
+  string(options.cwd, 'cwd');
+  for (const name of ['model', 'systemPrompt']) {
+    if (options[name] !== undefined && options[name] !== null) string(options[name], name);
+  }
+  whole(options.timeoutMs, 'timeoutMs');
+}
+
+/**
  * @param {any} runtime
  * @param {AskAcpOnceOptions} options
  * @returns {Promise<AskAcpOnceResult>}
  */
 async function askAcpOnce(runtime, options) {
+  try {
+    check(runtime, options);
+    return await answerOf(runtime, options);
+  } catch (error) {
+    return failure('create_session_failed', messageOf(error), { error });
+  }
+}
+
+/**
+ * @param {any} runtime
+ * @param {AskAcpOnceOptions} options
+ * @returns {Promise<AskAcpOnceResult>}
+ */
+async function answerOf(runtime, options) {
   const answer = isOwn(runtime) ? await askNatively(runtime, options) : undefined;
   return answer ?? askThroughContract(runtime, options);
 }
 
-module.exports = { askAcpOnce, extractJsonObjects };
+module.exports = { askAcpOnce, extractJsonObjects, isSignInNotice };

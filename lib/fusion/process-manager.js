@@ -5,6 +5,7 @@
 const binding = require('../../binding.js');
 const native = require('../native');
 const { fromNative } = require('../errors.js');
+const { invalid, strings } = require('../native/options.js');
 
 /**
  * @param {readonly string[]} allowList
@@ -12,7 +13,12 @@ const { fromNative } = require('../errors.js');
  * @returns {Record<string, string>}
  */
 function buildSpawnEnv(allowList, options = {}) {
-  const source = Object.entries(options.sourceEnv ?? process.env).filter(([, value]) => typeof value === 'string');
+  strings(allowList, 'allowList');
+  if (options === null || typeof options !== 'object') throw invalid('options must be an object');
+  strings(options.required ?? [], 'required');
+  const { sourceEnv } = options;
+  if (sourceEnv !== undefined && (sourceEnv === null || typeof sourceEnv !== 'object')) throw invalid('sourceEnv must be an object');
+  const source = Object.entries(sourceEnv ?? process.env).filter(([, value]) => typeof value === 'string');
   const names = source.map(([name]) => name);
   const values = source.map(([, value]) => /** @type {string} */ (value));
   const { env, error } = binding.buildSpawnEnv([...allowList], [...(options.required ?? [])], names, values);

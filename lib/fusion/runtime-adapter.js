@@ -190,7 +190,10 @@ class AcpRuntimeAdapter {
     if (this.runtime.resolveNeverReject && abnormal && text === '') {
       this.tell(session, `${this.runtime.label} ACP ended with stopReason ${stopReason} and produced no assistant text.`);
     }
-    return { ...(typeof stopReason === 'string' && { stopReason }), ...(textTruncated === true && { truncated: true }) };
+    return {
+      ...(typeof stopReason === 'string' ? { stopReason } : {}),
+      ...(textTruncated === true ? { truncated: textTruncated } : {}),
+    };
   }
 
   /**

@@ -63,9 +63,11 @@ function mapParsedToVerdict(parsed, prose) {
  * @param {import('../../types/ask').RunCliAgentValidationOptions} options
  * @returns {Promise<ValidatorVerdict>}
  */
-async function runCliAgentValidation(runtime, { prompt, cwd, settings, systemPrompt = SYSTEM_PROMPT, timeoutMs }) {
-  const model = text(settings?.model) ?? text(settings?.acpModel);
+async function runCliAgentValidation(runtime, options) {
   try {
+    // Absent options are the ask's to refuse.
+    const { prompt, cwd, settings, systemPrompt = SYSTEM_PROMPT, timeoutMs } = options ?? {};
+    const model = text(settings?.model) ?? text(settings?.acpModel);
     const answer = await askAcpOnce(runtime, { prompt, cwd, model, systemPrompt, timeoutMs, recoverJson: true });
     if (!answer.ok) return failed(answer.message, answer.text);
     if (answer.truncated !== true) return mapParsedToVerdict(answer.parsed, answer.text);

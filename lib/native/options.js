@@ -120,4 +120,4 @@ function closeOptions(options) {
   };
 }
 
-module.exports = { launchOptions, turnOptions, closeOptions, whole, string, invalid };
+module.exports = { launchOptions, turnOptions, closeOptions, whole, string, strings, invalid };

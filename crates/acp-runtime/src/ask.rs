@@ -17,10 +17,14 @@ use crate::port::DenyAll;
 use crate::session::{SessionSpec, TurnOptions, TurnOutcome, ViewKind};
 use crate::text::json::last_json_object;
 use crate::text::notice::is_sign_in_notice;
+use crate::text::sanitize::strip_control_sequences;
 use crate::wire::encode;
 
 /// How long `session/new` may take in an ask whose request sets no limit.
 pub const DEFAULT_SESSION_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// How many ways to sign in a message names.
+const MAX_SHOWN_METHODS: usize = 32;
 
 /// One question.
 #[derive(Clone)]
@@ -235,21 +239,31 @@ pub fn text_blocks(prompt: &str) -> Result<Box<RawValue>> {
 fn judge(turn: TurnOutcome, recover_json: bool, auth_methods: &[&str]) -> AskOutcome {
     let TurnOutcome { stop_reason, text, result, text_truncated: truncated, .. } = turn;
     if let Some(reason) = stop_reason.as_deref().filter(|reason| *reason != "end_turn") {
-        let shown: String = crate::text::sanitize::strip_control_sequences(reason).chars().take(100).collect();
+        let shown: String = strip_control_sequences(reason).chars().take(100).collect();
         let error = prompt_error(ErrorCode::AbnormalStop, &format!("ACP prompt ended with stopReason={shown}"));
         return AskOutcome::failure(AskReason::AbnormalStop, error, Some(text), stop_reason);
     }
-    if is_sign_in_notice(&text) {
-        let methods =
-            if auth_methods.is_empty() { String::new() } else { format!(" (it offers {})", auth_methods.join(", ")) };
-        let notice: String = text.trim().chars().take(200).collect();
-        let message = format!("the ACP agent is not signed in{methods}; its whole reply was: {notice}");
+    if let Some(message) = sign_in_notice(&text, auth_methods) {
         let error = prompt_error(ErrorCode::SignInRequired, &message);
         return AskOutcome::failure(AskReason::TurnFailed, error, Some(text), stop_reason);
     }
     let recoverable = recover_json && !truncated;
-    let parsed = recoverable.then(|| last_json_object(&text)).flatten().and_then(|json| serde_json::from_str(json).ok());
+    let parsed =
+        recoverable.then(|| last_json_object(&text)).flatten().and_then(|json| serde_json::from_str(json).ok());
     AskOutcome::Answer(Answer { ok: True, text, parsed, stop_reason, truncated, result })
+}
+
+/// What to tell of a reply that is nothing but a notice to sign in, with the ways that the agent offers; `None` for any other
+/// reply.
+pub fn sign_in_notice(reply: &str, auth_methods: &[impl AsRef<str>]) -> Option<String> {
+    if !is_sign_in_notice(reply) {
+        return None;
+    }
+    let shown = |id: &str| strip_control_sequences(id).chars().take(64).collect::<String>();
+    let methods: Vec<String> = auth_methods.iter().take(MAX_SHOWN_METHODS).map(|id| shown(id.as_ref())).collect();
+    let offers = if methods.is_empty() { String::new() } else { format!(" (it offers {})", methods.join(", ")) };
+    let notice: String = strip_control_sequences(reply.trim()).chars().take(200).collect();
+    Some(format!("the ACP agent is not signed in{offers}; its whole reply was: {notice}"))
 }
 
 fn prompt_error(code: ErrorCode, message: &str) -> Error {

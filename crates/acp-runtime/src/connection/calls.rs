@@ -15,8 +15,6 @@ use crate::bridge::CallsClosed;
 use crate::error::{Error, ErrorCode, Phase, Result};
 use crate::pending::{Asked, Effect, Waiting};
 use crate::session::{Due, SessionSpec, Turn};
-use crate::text::bound::DEFAULT_IDENTIFIER_MAX;
-use crate::text::sanitize::sanitized;
 use crate::trace::{self, Direction};
 use crate::wire::encode;
 use crate::wire::envelope::{Outcome, ResponseId};

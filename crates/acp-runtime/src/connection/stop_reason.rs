@@ -79,7 +79,11 @@ mod tests {
         ] {
             let error = read(malformed).unwrap_err();
             let details = error.details();
-            assert_eq!((details.code, details.phase), (ErrorCode::MalformedResponse, Some(Phase::Prompt)), "{malformed}");
+            assert_eq!(
+                (details.code, details.phase),
+                (ErrorCode::MalformedResponse, Some(Phase::Prompt)),
+                "{malformed}"
+            );
         }
     }
 
