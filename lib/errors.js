@@ -246,11 +246,16 @@ function strings(value) {
  */
 function spawnFailure(details, init, options) {
   const extra = details.extra ?? {};
-  const path = typeof extra.path === 'string' ? extra.path : options.command;
+  // What was asked for, as Node names it; where it was found is in `extra`.
+  const path = options.command ?? (typeof extra.path === 'string' ? extra.path : undefined);
   const fallback = details.code === 'missing_binary' ? 'ENOENT' : undefined;
   const code = SPAWN_CODES.find((known) => known === extra.systemCode) ?? fallback;
   if (!code || path === undefined) return new AcpError(HOST_CODES[details.code], String(details.message), init);
-  if (options.nodeSpawnErrors) return new AcpSpawnError(code, path, init);
+  if (options.nodeSpawnErrors) {
+    // Its own message has no room for what is the matter with the file.
+    if (!('cause' in init)) init.cause = new AcpError(HOST_CODES[details.code], String(details.message), init);
+    return new AcpSpawnError(code, path, init);
+  }
   if (!('cause' in init)) {
     const cause = new Error(`spawn ${path} ${code}`);
     init.cause = Object.assign(cause, { code, syscall: `spawn ${path}`, path });

@@ -4,6 +4,7 @@ mod handshake;
 mod process;
 mod requests;
 mod secrets;
+mod stderr;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -237,6 +238,7 @@ impl Client {
         mut spec: SessionSpec,
         reply: Reply,
     ) -> u64 {
+        let reply = stderr::telling(&self.0.tree, reply);
         spec.cwd = Some(request.cwd.clone().into());
         self.0.secrets.add(request.secrets());
         let params = match request.params(method, id, &self.0.facts.capabilities) {
@@ -267,6 +269,7 @@ impl Client {
 
     /// Calls a method of the protocol, or an extension. What its parameters need of the agent is checked, too.
     pub fn call_with(&self, method: &str, params: Option<Box<RawValue>>, options: CallOptions, reply: Reply) -> u64 {
+        let reply = stderr::telling(&self.0.tree, reply);
         let checked = params.as_deref().map_or(Ok(()), |params| requests::check_params(method, params, &self.0.facts));
         match checked {
             Ok(()) => self.0.connection.call_with(method, params, options, reply),
@@ -291,6 +294,7 @@ impl Client {
         options: TurnOptions,
         reply: TurnReply,
     ) -> u64 {
+        let reply = stderr::telling(&self.0.tree, reply);
         match requests::prompt_params(session_id, blocks, meta, &self.0.facts.capabilities) {
             Ok(params) => self.0.connection.prompt_with(session_id, params, options, reply),
             Err(error) => {
@@ -307,7 +311,8 @@ impl Client {
 
     /// Signs in with one of the agent's own methods.
     pub async fn authenticate(&self, options: &Authenticate) -> Result<Option<String>> {
-        handshake::authenticate(&self.0.connection, &self.0.facts, options).await
+        let outcome = handshake::authenticate(&self.0.connection, &self.0.facts, options).await;
+        outcome.map_err(|error| stderr::tell(&Arc::downgrade(&self.0.tree), error))
     }
 
     /// Ends the agent: cancels turns, closes stdin, then climbs the ladder. Resolves when the whole tree is gone. May be

@@ -15,6 +15,8 @@ use crate::error::{Error, ErrorCode, Phase, Result};
 const MAX_SEARCHED: usize = 32;
 /// How long a named place may be, in characters.
 const MAX_PLACE_CHARS: usize = 256;
+/// How long the path of a failure may be, in characters.
+const MAX_PATH_CHARS: usize = 4096;
 /// Where binaries are looked up when neither the agent's environment nor the host's has a `PATH`.
 #[cfg(unix)]
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -26,29 +28,42 @@ const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// would let the working directory, which an agent may write to, choose the binary.
 ///
 /// Fails with [`ErrorCode::MissingBinary`] when nothing of that name exists, and with [`ErrorCode::SpawnError`] when what
-/// exists cannot be executed.
+/// exists cannot be executed. `extra` has the `path` and, where the system has a name for the reason, the `systemCode`.
 pub fn find_binary(spec: &LaunchSpec) -> Result<PathBuf> {
     let mut searched = Vec::new();
     let mut refusal = None;
+    let mut not_a_directory = false;
     for candidate in candidates(spec) {
         match executable(&candidate) {
             Ok(()) => return Ok(candidate),
             // Kept for the case that no later place has a usable one, as a shell does it.
-            Err(Refusal::Unusable(why)) => {
-                refusal.get_or_insert((candidate.clone(), why));
+            Err(Refusal::Unusable(why, code)) => {
+                refusal.get_or_insert((candidate.clone(), why, code));
             }
+            Err(Refusal::NotADirectory) => not_a_directory = true,
             Err(Refusal::Absent) => {}
         }
         searched.push(candidate);
     }
-    if let Some((path, why)) = refusal {
+    if let Some((path, why, code)) = refusal {
         let message = format!("the ACP agent binary cannot be executed: {}: {why}", path.display());
-        return Err(Error::new(ErrorCode::SpawnError, message).in_phase(Phase::Spawn));
+        return Err(Error::new(ErrorCode::SpawnError, message).in_phase(Phase::Spawn).with_extra(facts(&path, code)));
     }
-    Err(missing(&spec.command, &searched))
+    // An entry of the search path that is no directory is merely useless.
+    let code = if not_a_directory && is_path(&spec.command) { "ENOTDIR" } else { "ENOENT" };
+    Err(missing(&spec.command, &searched, code))
 }
 
-fn missing(command: &str, searched: &[PathBuf]) -> Error {
+/// What a program can read of a failure to start `path`.
+fn facts(path: &Path, code: Option<&str>) -> serde_json::Value {
+    let path: String = path.to_string_lossy().chars().take(MAX_PATH_CHARS).collect();
+    match code {
+        Some(code) => json!({ "path": path, "systemCode": code }),
+        None => json!({ "path": path }),
+    }
+}
+
+fn missing(command: &str, searched: &[PathBuf], code: &str) -> Error {
     let places: Vec<String> = searched
         .iter()
         .take(MAX_SEARCHED)
@@ -56,18 +71,25 @@ fn missing(command: &str, searched: &[PathBuf]) -> Error {
         .collect();
     Error::new(ErrorCode::MissingBinary, format!("ACP agent binary not found: {command}"))
         .in_phase(Phase::Spawn)
-        .with_extra(json!({ "searched": places, "searchedCount": searched.len() }))
+        .with_extra(json!({ "searched": places, "searchedCount": searched.len(), "systemCode": code }))
 }
 
 enum Refusal {
     Absent,
-    Unusable(String),
+    /// A part of the path is a file.
+    NotADirectory,
+    /// Why, and the system's name for it.
+    Unusable(String, Option<&'static str>),
+}
+
+/// A command with a separator, as opposed to a name that is looked up.
+fn is_path(command: &str) -> bool {
+    command.contains(std::path::is_separator) || Path::new(command).is_absolute()
 }
 
 fn candidates(spec: &LaunchSpec) -> Vec<PathBuf> {
     let command = Path::new(&spec.command);
-    let is_path = spec.command.contains(std::path::is_separator) || command.is_absolute();
-    if is_path {
+    if is_path(&spec.command) {
         return with_extensions(&spec.cwd.join(command), spec);
     }
     let path = search_path(spec);
@@ -111,21 +133,20 @@ fn with_extensions(path: &Path, spec: &LaunchSpec) -> Vec<PathBuf> {
 fn executable(path: &Path) -> Result<(), Refusal> {
     let meta = match std::fs::metadata(path) {
         Ok(meta) => meta,
-        Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename
-            ) =>
-        {
-            return Err(Refusal::Absent);
+        Err(error) => {
+            return Err(match error.kind() {
+                io::ErrorKind::NotFound | io::ErrorKind::InvalidFilename => Refusal::Absent,
+                io::ErrorKind::NotADirectory => Refusal::NotADirectory,
+                _ => Refusal::Unusable(error.to_string(), system_code(&error)),
+            });
         }
-        Err(error) => return Err(Refusal::Unusable(error.to_string())),
     };
+    // The system's word for both when they are to be executed.
     if meta.is_dir() {
-        return Err(Refusal::Unusable("it is a directory".into()));
+        return Err(Refusal::Unusable("it is a directory".into(), Some("EACCES")));
     }
     if !meta.is_file() {
-        return Err(Refusal::Unusable("it is not a regular file".into()));
+        return Err(Refusal::Unusable("it is not a regular file".into(), Some("EACCES")));
     }
     #[cfg(unix)]
     if let Err(error) =
@@ -135,7 +156,7 @@ fn executable(path: &Path) -> Result<(), Refusal> {
             rustix::io::Errno::ACCESS => "it is not marked as executable for this user".into(),
             other => other.to_string(),
         };
-        return Err(Refusal::Unusable(why));
+        return Err(Refusal::Unusable(why, system_code(&error.into())));
     }
     Ok(())
 }
@@ -157,10 +178,51 @@ pub(super) fn exec_error(path: &Path, error: &io::Error) -> Error {
         }
         _ => error.to_string(),
     };
-    let mut failure = Error::new(ErrorCode::SpawnError, format!("the ACP agent could not be started: {shown}: {why}"))
-        .in_phase(Phase::Spawn);
-    failure.details_mut().retryable = matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::OutOfMemory);
+    spawn_failure(format!("the ACP agent could not be started: {shown}: {why}"), path, error)
+}
+
+/// A failure to start `path` for a reason of the system's.
+pub(super) fn spawn_failure(message: String, path: &Path, error: &io::Error) -> Error {
+    let code = system_code(error);
+    let mut failure = Error::new(ErrorCode::SpawnError, message).in_phase(Phase::Spawn).with_extra(facts(path, code));
+    failure.details_mut().retryable = matches!(code, Some("EAGAIN" | "EMFILE" | "ENFILE" | "ENOMEM"));
     failure
+}
+
+/// The system's name for a reason not to start a program. The rest stay without.
+#[cfg(unix)]
+fn system_code(error: &io::Error) -> Option<&'static str> {
+    use rustix::io::Errno;
+    Some(match Errno::from_io_error(error)? {
+        Errno::NOENT => "ENOENT",
+        Errno::ACCESS => "EACCES",
+        Errno::NOTDIR => "ENOTDIR",
+        Errno::NOEXEC => "ENOEXEC",
+        Errno::PERM => "EPERM",
+        Errno::TOOBIG => "E2BIG",
+        Errno::AGAIN => "EAGAIN",
+        Errno::MFILE => "EMFILE",
+        Errno::NFILE => "ENFILE",
+        Errno::NOMEM => "ENOMEM",
+        Errno::LOOP => "ELOOP",
+        Errno::TXTBSY => "ETXTBSY",
+        Errno::IO => "EIO",
+        _ => return None,
+    })
+}
+
+/// Windows numbers its reasons in another way; these are the names that Node gives them.
+#[cfg(windows)]
+fn system_code(error: &io::Error) -> Option<&'static str> {
+    Some(match error.kind() {
+        io::ErrorKind::NotFound => "ENOENT",
+        io::ErrorKind::PermissionDenied => "EACCES",
+        io::ErrorKind::NotADirectory => "ENOTDIR",
+        io::ErrorKind::ArgumentListTooLong => "E2BIG",
+        io::ErrorKind::OutOfMemory => "ENOMEM",
+        _ if is_exec_format(error) => "ENOEXEC",
+        _ => return None,
+    })
 }
 
 #[cfg(unix)]

@@ -68,7 +68,9 @@ impl StderrTail {
         };
         let cut = total > raw.len() as u64;
         let text = (self.redact)(&strip_control_sequences(&String::from_utf8_lossy(&raw)));
-        let mut from = if cut { self.slack.min(text.len()) } else { 0 };
+        // Masking shortens, and what is left of the slack is what goes.
+        let slack = if cut { &raw[..self.slack.min(raw.len())] } else { &[] };
+        let mut from = (self.redact)(&strip_control_sequences(&String::from_utf8_lossy(slack))).len().min(text.len());
         from = from.max(text.len().saturating_sub(self.limit));
         while !text.is_char_boundary(from) {
             from += 1;

@@ -221,8 +221,10 @@ impl Turn {
 
     /// Tells the caller that it failed, with the text so far.
     pub fn fail(self, mut error: Error) {
-        let details = error.details_mut();
-        details.partial_text.get_or_insert_with(|| self.text.into_string());
+        let text = self.text.into_string();
+        if !text.is_empty() {
+            error.details_mut().partial_text.get_or_insert(text);
+        }
         (self.reply)(Err(error));
     }
 }

@@ -65,7 +65,10 @@ mod tests {
     #[test]
     fn a_line_may_hold_message_text_unless_its_start_says_otherwise() {
         for (head, expected) in [
-            (r#"{"method":"session/update","params":{"update":{"sessionUpdate":"agent_message_chunk","content":"#, true),
+            (
+                r#"{"method":"session/update","params":{"update":{"sessionUpdate":"agent_message_chunk","content":"#,
+                true,
+            ),
             (r#"{"params":{"update":{"sessionUpdate" : "agent_message_chunk","content":"#, true),
             (r#"{"params":{"update":{"content":{"type":"text","text":"xxxx"#, true),
             (r#"{"params":{"update":{"sessionUpdate":"agent_mess"#, true),

@@ -58,6 +58,17 @@ fn a_secret_at_the_edge_of_the_ring_does_not_show_its_second_half() {
 }
 
 #[test]
+fn a_tail_that_masking_makes_short_is_still_shown() {
+    let tail = StderrTail::new(100_000, 0, Arc::new(|text: &str| text.replace(&"s".repeat(1000), "[REDACTED]")));
+    for _ in 0..500 {
+        tail.push("s".repeat(1000).as_bytes());
+    }
+    tail.push(b"\nthe reason\n");
+    let seen = tail.tail();
+    assert!(seen.ends_with("\nthe reason\n") && seen.len() < 5000, "{seen}");
+}
+
+#[test]
 fn any_sequence_of_writes_keeps_the_end() {
     let redact: RedactFn = Arc::new(str::to_owned);
     let tail = StderrTail::new(10, 0, redact);

@@ -19,7 +19,7 @@ use super::other_unix::{self as start, Cursor, Table};
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "macos"))]
 use super::start;
 use super::{Pass, wait};
-use crate::error::{Error, ErrorCode, ExitFacts, Phase, Result};
+use crate::error::{ExitFacts, Result};
 use crate::process::lookup;
 use crate::process::mark::Mark;
 use crate::process::spec::LaunchSpec;
@@ -45,9 +45,8 @@ pub(in crate::process) struct Launched {
 /// process.
 pub(in crate::process) fn launch(binary: &Path, spec: &LaunchSpec) -> Result<Launched> {
     let mark = Mark::fresh()?;
-    let no_pipes = |error: io::Error| {
-        Error::new(ErrorCode::SpawnError, format!("no pipes for the ACP agent: {error}")).in_phase(Phase::Spawn)
-    };
+    let no_pipes =
+        |error: io::Error| lookup::spawn_failure(format!("no pipes for the ACP agent: {error}"), binary, &error);
     let (ends, stdin, stdout, stderr) = pipes().map_err(no_pipes)?;
     watchdog::start();
     let born = Table::open().and_then(|table| table.cursor());
