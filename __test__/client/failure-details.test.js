@@ -8,8 +8,8 @@ const { AcpClient } = require('../..');
 const { adapter, cwd, say, script, turn } = require('../fusion/agent.js');
 
 const WORDS = 'the real reason\n';
-/** Stderr is another pipe than the answer: it gets the time to arrive. */
-const told = [{ do: 'stderr', text: WORDS }, { do: 'sleep', ms: 100 }];
+/** Stderr is another pipe than the answer; where it is not read before the failure is told, it gets the time to arrive. */
+const told = [{ do: 'stderr', text: WORDS }, ...(process.platform === 'win32' ? [{ do: 'sleep', ms: 100 }] : [])];
 const opening = [{ do: 'initialize' }, { do: 'session_new', sessionId: 's1' }, { do: 'prompt_begin' }];
 const answer = (/** @type {any} */ error) => ({ do: 'respond', to: 'prompt', error });
 

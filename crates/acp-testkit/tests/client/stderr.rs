@@ -3,9 +3,13 @@
 use std::sync::Arc;
 
 use acp_runtime::client::Client;
+#[cfg(unix)]
+use acp_runtime::error::ErrorCode;
 use acp_runtime::port::DenyAll;
 use acp_testkit::Script;
 use acp_testkit::script::{Stderr, Step};
+#[cfg(unix)]
+use serde_json::json;
 
 use crate::support::{Listener, Stage, everything, open, opened, prompt, prompted};
 
@@ -50,4 +54,25 @@ async fn f04_terminal_control_in_a_secret_does_not_hide_it_and_does_not_reach_th
     assert_eq!(client.stderr(), "[REDACTED] end\n");
     client.close(crate::support::brisk()).await;
     stage.assert_empty();
+}
+
+/// Stderr is another pipe than the answer; on Unix it is read before the failure is told, however busy the reading task is.
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn w14_what_the_agent_wrote_before_an_empty_error_is_told_with_it() {
+    const ROUNDS: usize = 60;
+    let stage = Stage::new();
+    let script = (0..ROUNDS).fold(Script::new().initialize().session_new("s1"), |script, round| {
+        let error = json!({"code": -32603, "message": "Internal error", "data": {}});
+        script.prompt_begin().stderr(&format!("reason {round}")).respond_error("prompt", error)
+    });
+    let (client, listener) = opened(&stage, &script, Arc::new(DenyAll)).await;
+    for round in 0..ROUNDS {
+        let error = prompt(&client, "s1", &listener).await.unwrap_err();
+        let details = error.details();
+        assert_eq!((details.code, &details.partial_text), (ErrorCode::AgentError, &None));
+        let tail = details.stderr_tail.as_deref().unwrap_or_default();
+        assert!(tail.trim_end().ends_with(&format!("reason {round}")), "round {round}: {tail}");
+    }
+    stage.end(client).await;
 }
