@@ -11,7 +11,7 @@ class Subclass extends AcpRuntimeAdapter {}
 
 const MALFORMED = [
   'null', '[]', '"end_turn"', '5', 'true', '["end_turn"]',
-  '{"stopReason":null}', '{"stopReason":5}', '{"stopReason":["max_tokens"]}', '{"stopReason":{}}', '{"stopReason":false}',
+  '{"stopReason":null}', '{"stopReason":""}', '{"stopReason":5}', '{"stopReason":["max_tokens"]}', '{"stopReason":{}}', '{"stopReason":false}',
   '{"stopReason":"end_turn","stopReason":"max_tokens"}',
 ];
 

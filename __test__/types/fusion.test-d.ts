@@ -53,7 +53,8 @@ export async function ask(): Promise<void> {
   ]) {
     if (result.ok) {
       const text: string = result.text;
-      void [text, result.parsed, result.stopReason];
+      const truncated: true | undefined = result.truncated;
+      void [text, result.parsed, result.stopReason, truncated];
       // @ts-expect-error a success has no reason
       result.reason;
     } else {

@@ -4,6 +4,7 @@ import * as root from 'fusion-acp-runtime';
 export const names = [
   'AcpRuntimeAdapter', 'acpRuntimeFactory', 'acpRuntimeMetadata', 'ACP_RUNTIME_ID', 'askAcpOnce', 'extractJsonObjects',
   'mapParsedToVerdict', 'normalizeVerdictToken', 'inferVerdictFromProse', 'runCliAgentValidation', 'probeAcpReadiness',
+  'isSignInNotice',
   'checkSetup', 'setupHooks', 'setupManifest', 'validateBundledBridgeIdentity', 'CLAUDE_CODE_CLI_ACP_BINARY',
   'bundledClaudeBridgeBinPath', 'resolveBundledClaudeBridgeBinary', 'resolveCliSettings',
   'resolveClaudeBridgeAskSettings', 'buildSpawnEnv', 'redactSecrets', 'killAllProcesses', 'activeProcessCount',

@@ -23,7 +23,7 @@ pub(super) fn checked_result(result: Box<RawValue>) -> Result<Box<RawValue>> {
 }
 
 /// The stop reason of a result of `session/prompt`. Absent in an object it is none, which the customer's contract takes for a
-/// clean stop; anything but one string is no answer to the call.
+/// clean stop; anything but one string that says something is no answer to the call.
 fn stop_reason_of(result: &RawValue) -> Result<Option<String>> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -44,10 +44,12 @@ fn stop_reason_of(result: &RawValue) -> Result<Option<String>> {
     if !result.get().trim_start().starts_with('{') {
         return Err(malformed("it is not an object"));
     }
-    match serde_json::from_str::<PromptResult>(result.get()) {
-        Ok(result) => Ok(result.stop_reason.map(|reason| sanitized(&reason, DEFAULT_IDENTIFIER_MAX).into_owned())),
-        Err(_) => Err(malformed("its stopReason is not one string")),
-    }
+    let Ok(PromptResult { stop_reason }) = serde_json::from_str(result.get()) else {
+        return Err(malformed("its stopReason is not one string"));
+    };
+    let reason = stop_reason.map(|reason| sanitized(&reason, DEFAULT_IDENTIFIER_MAX).into_owned());
+    // Hosts read an empty one as none.
+    if reason.as_deref() == Some("") { Err(malformed("its stopReason is empty")) } else { Ok(reason) }
 }
 
 #[cfg(test)]
@@ -73,6 +75,8 @@ mod tests {
             "[\"end_turn\"]",
             "\"end_turn\"",
             r#"{"stopReason":null}"#,
+            r#"{"stopReason":""}"#,
+            r#"{"stopReason":"\u0007"}"#,
             r#"{"stopReason":"end_turn","stopReason":"max_tokens"}"#,
             r#"{"stopReason":"max_tokens","stop\u0052eason":"end_turn"}"#,
             r#"{"stopReason":null,"stopReason":"end_turn"}"#,
@@ -93,7 +97,7 @@ mod tests {
             any::<bool>().prop_map(Into::into),
             any::<i64>().prop_map(Into::into),
             any::<f64>().prop_map(Into::into),
-            "[a-z_]{0,12}".prop_map(Into::into),
+            "[a-z_]{0,3}".prop_map(Into::into),
         ];
         leaf.prop_recursive(3, 16, 4, |inner| {
             prop_oneof![
@@ -108,7 +112,7 @@ mod tests {
         #[test]
         fn nothing_but_a_string_is_a_stop_reason(value in json()) {
             let result = json!({ "stopReason": value });
-            match value.as_str() {
+            match value.as_str().filter(|reason| !reason.is_empty()) {
                 Some(reason) => prop_assert_eq!(read(&result.to_string()).unwrap(), Some(reason.to_owned())),
                 None => prop_assert!(read(&result.to_string()).is_err()),
             }
@@ -119,7 +123,7 @@ mod tests {
             let reason = match value.as_object() {
                 Some(members) => match members.get("stopReason") {
                     None => Some(None),
-                    Some(Value::String(reason)) => Some(Some(reason.clone())),
+                    Some(Value::String(reason)) if !reason.is_empty() => Some(Some(reason.clone())),
                     Some(_) => None,
                 },
                 None => None,
