@@ -13,6 +13,7 @@ use acp_runtime::session::{SessionSpec, ViewKind};
 use napi_derive::napi;
 use serde::Serialize;
 use serde_json::value::RawValue;
+use tokio_util::sync::CancellationToken;
 
 use crate::host::{Allow, Asks, BindingHost};
 use crate::hub::{Hub, push};
@@ -31,6 +32,10 @@ struct Slot {
     host: OnceLock<Arc<BindingHost>>,
     tree: OnceLock<Arc<ProcessTree>>,
     client: OnceLock<Client>,
+    /// Calls the launch off while it is under way.
+    call_off: CancellationToken,
+    /// Cancelled when the launch is over: there is a client, or nothing is left of the agent.
+    launched: CancellationToken,
 }
 
 /// One agent. Dropping it without `close` kills the whole tree.
@@ -49,6 +54,8 @@ impl NativeClient {
             host: OnceLock::new(),
             tree: OnceLock::new(),
             client: OnceLock::new(),
+            call_off: CancellationToken::new(),
+            launched: CancellationToken::new(),
         });
         let asks = Asks {
             permission: launch.ask_permission,
@@ -72,10 +79,12 @@ impl NativeClient {
                 }
             }));
         }
+        options.call_off = slot.call_off.clone();
         let handle = runtime::handle()?;
         let launching = Arc::clone(&slot);
         let promise = Promise::new(&control, token);
         handle.spawn(async move {
+            let _over = launching.launched.clone().drop_guard();
             let started = |tree: &Arc<ProcessTree>| drop(launching.tree.set(Arc::clone(tree)));
             match Client::launch_with(options, host, started).await {
                 Ok(client) => {
@@ -351,15 +360,13 @@ impl NativeClient {
         let slot = Arc::clone(&self.0);
         let promise = self.promise(token);
         runtime::handle()?.spawn(async move {
-            if let Some(client) = slot.client.get() {
-                promise.resolve(&client.close(options).await);
-                return;
+            // A launch under way is cut short, however far it is; its own promise says so.
+            slot.call_off.cancel();
+            slot.launched.cancelled().await;
+            match slot.client.get() {
+                Some(client) => promise.resolve(&client.close(options).await),
+                None => promise.resolve(&serde_json::json!({ "exitCode": null, "signal": null })),
             }
-            // A launch under way is cut short; its own promise says so.
-            if let Some(tree) = slot.tree.get() {
-                tree.shutdown(options.ladder).await;
-            }
-            promise.resolve(&serde_json::json!({ "exitCode": null, "signal": null }));
         });
         Ok(())
     }
@@ -367,6 +374,7 @@ impl NativeClient {
     /// Kills the whole tree, synchronously.
     #[napi(catch_unwind)]
     pub fn kill(&self) {
+        self.0.call_off.cancel();
         match (self.client(), self.0.tree.get()) {
             (Some(client), _) => client.kill(),
             (None, Some(tree)) => drop(tree.kill()),

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use acp_runtime::capabilities::Offers;
 use acp_runtime::client::{Authenticate, CloseOptions, HandshakeOptions, LaunchOptions, SessionRequest};
+use acp_runtime::process::registry::Order;
 use acp_runtime::process::{DEFAULT_STDERR_BYTES, Ladder, LaunchSpec, OwnerId};
 use acp_runtime::services::agent::{AgentServices, TerminalPolicy};
 use acp_runtime::services::fs::{DEFAULT_READ_MAX_BYTES, DEFAULT_WRITE_MAX_BYTES, FsPolicy, RelativePaths};
@@ -87,6 +88,8 @@ impl Launch {
         spec.secrets = self.secrets;
         spec.stderr_bytes = self.stderr_bytes.unwrap_or(DEFAULT_STDERR_BYTES);
         spec.owner = owner;
+        // Asked for now; it starts on another thread.
+        spec.order = Some(Order::now(owner));
         let mut options = LaunchOptions::new(spec);
         if let Some(info) = self.client_info {
             options.client_info = info;

@@ -161,7 +161,10 @@ export interface LaunchOptions {
   unstable?: boolean;
   /** Authenticate after `initialize`. `true` takes the first advertised method. Default: not done. */
   authenticate?: boolean | AuthenticateOptions;
-  /** Aborts the launch; once launched it has no effect. Default: none. */
+  /**
+   * Aborts the launch, which then rejects as soon as nothing is left of the agent; once launched it has no effect.
+   * Default: none.
+   */
   signal?: AbortSignalLike;
   /** Milliseconds for `initialize`. Default: 30,000. */
   initializeTimeoutMs?: number;

@@ -142,6 +142,7 @@ export function buildSpawnEnv(allowList: readonly string[], options?: BuildSpawn
 
 /**
  * Kills every process tree of this host's agents, synchronously. What waits for one of them rejects with `client_closed`.
+ * Launches, asks and probes that were asked for before it and have no process yet start none any more.
  * Runs by itself when the host exits.
  */
 export function killAllProcesses(): void;

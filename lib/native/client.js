@@ -386,7 +386,7 @@ async function launch(options, handlers = {}) {
       client.hub.channels.set(client.native.channel, client);
     }, context);
   try {
-    client.facts = await withSignal(options.signal, start, () => void client.close({ graceMs: 0 }).catch(() => {}));
+    client.facts = await withSignal(options.signal, start, () => client.close({ graceMs: 0 }));
   } catch (error) {
     client.over = true;
     client.retire();

@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::sync::OnceCell;
+use tokio_util::sync::CancellationToken;
 
 pub use handshake::{AgentFacts, Authenticate, HandshakeOptions};
 pub use requests::SessionRequest;
@@ -56,6 +57,8 @@ pub struct LaunchOptions {
     pub tap: Option<Tap>,
     /// Files and terminals, where they are offered.
     pub services: Arc<dyn Services>,
+    /// Calls the launch off while it is under way. Without meaning once there is a client.
+    pub call_off: CancellationToken,
 }
 
 impl LaunchOptions {
@@ -76,6 +79,7 @@ impl LaunchOptions {
             max_line_bytes: DEFAULT_MAX_LINE_BYTES,
             tap: None,
             services: Arc::new(NoServices),
+            call_off: CancellationToken::new(),
         }
     }
 }
@@ -126,7 +130,7 @@ pub struct Client(Arc<Inner>);
 
 impl Client {
     /// Starts the agent, shakes hands, and signs in where that was asked for. Whatever fails, no process is left when the
-    /// error arrives.
+    /// error arrives; that holds for a launch that is called off, too.
     pub async fn launch(options: LaunchOptions, host: Arc<dyn Host>) -> Result<Self> {
         Self::launch_with(options, host, |_| {}).await
     }
@@ -141,6 +145,9 @@ impl Client {
         let redact = secrets.redact();
         let mut spec = options.spec.clone();
         spec.redact = Some(Arc::clone(&redact));
+        if options.call_off.is_cancelled() {
+            return Err(called_off().in_phase(Phase::Spawn));
+        }
         let spawned = spawn(&spec).map_err(|e| e.in_phase(Phase::Spawn))?;
         started(&spawned.tree);
         let tree = Arc::clone(&spawned.tree);
@@ -161,7 +168,12 @@ impl Client {
                 services: Arc::clone(&options.services),
             },
         );
-        match handshake::run(&connection, &tree, &options).await {
+        let handshake = tokio::select! {
+            biased;
+            () = options.call_off.cancelled() => Err(called_off().in_phase(Phase::Initialize)),
+            result = handshake::run(&connection, &tree, &options) => result,
+        };
+        match handshake {
             Ok(facts) => {
                 let inner = Inner { connection, tree, facts, ended: Arc::new(OnceCell::new()), secrets };
                 let client = Self(Arc::new(inner));
@@ -170,7 +182,8 @@ impl Client {
             }
             Err(mut error) => {
                 connection.wind_down(Duration::ZERO).await;
-                let ladder = Ladder { eof_grace: Duration::from_millis(300), ..Ladder::default() };
+                let patience = if options.call_off.is_cancelled() { 0 } else { 300 };
+                let ladder = Ladder { eof_grace: Duration::from_millis(patience), ..Ladder::default() };
                 tree.shutdown(ladder).await;
                 let tail = tree.stderr().tail();
                 let details = error.details_mut();
@@ -344,6 +357,10 @@ impl Client {
         self.0.connection.closing();
         self.0.tree.kill();
     }
+}
+
+fn called_off() -> Error {
+    Error::new(ErrorCode::Aborted, "the launch was called off")
 }
 
 async fn finish(tree: &ProcessTree, ladder: Ladder) -> ExitInfo {

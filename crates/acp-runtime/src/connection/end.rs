@@ -11,6 +11,7 @@ use super::stop_reason::finish_turn;
 use super::{CancelState, Command, EndFacts};
 use crate::bridge::CallsClosed;
 use crate::error::{Error, ErrorCode, ExitFacts, Phase};
+use crate::process::registry::SWEPT;
 
 /// Why the task stopped.
 pub(super) enum End {
@@ -145,7 +146,6 @@ impl Drop for State {
 }
 
 const CLOSED: &str = "the ACP client was closed";
-const SWEPT: &str = "the host ended all of its ACP agents";
 
 fn closed_by_host(why: &str, exit: Option<ExitFacts>, stderr_tail: Option<String>) -> EndFacts {
     EndFacts { code: ErrorCode::ClientClosed, message: why.to_owned(), exit, stderr_tail }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tokio::process::{ChildStdin, ChildStdout};
 
 use super::lookup;
+use super::registry::{Order, SWEPT};
 use super::spec::LaunchSpec;
 use super::stderr::{StderrTail, literal_redactor};
 use super::tree::{ProcessTree, os};
@@ -27,13 +28,19 @@ pub struct Spawned {
 /// Must be called inside a tokio runtime with I/O enabled. Takes as long as the operating system needs to execute the
 /// binary.
 ///
-/// Fails with `InvalidArgument` (`spec` itself), `MissingBinary` or `SpawnError`; nothing is left running then.
+/// Fails with `InvalidArgument` (`spec` itself), `ClientClosed` (all trees of the owner were killed since the launch was
+/// asked for), `MissingBinary` or `SpawnError`; nothing is left running then. An agent that started while all others were
+/// killed gets its signal at once.
 pub fn spawn(spec: &LaunchSpec) -> Result<Spawned> {
     spec.check()?;
     if tokio::runtime::Handle::try_current().is_err() {
         return Err(
             Error::new(ErrorCode::InternalError, "agents are started inside a runtime only").in_phase(Phase::Spawn)
         );
+    }
+    let order = spec.order.unwrap_or_else(|| Order::now(spec.owner));
+    if order.is_void() {
+        return Err(Error::new(ErrorCode::ClientClosed, SWEPT).in_phase(Phase::Spawn));
     }
     let binary = lookup::find_binary(spec)?;
     let os::Launched { pid, owned, stdin, stdout, stderr, exit } = os::launch(&binary, spec)?;
@@ -42,7 +49,7 @@ pub fn spawn(spec: &LaunchSpec) -> Result<Spawned> {
     let redact = spec.redact.clone().unwrap_or_else(|| literal_redactor(&spec.secrets));
     let longest_secret = spec.secrets.iter().map(String::len).max().unwrap_or(0);
     let tail = Arc::new(StderrTail::new(spec.stderr_bytes, longest_secret, redact));
-    let tree = ProcessTree::start(spec.owner, (pid, owned), exit, stderr, tail);
+    let tree = ProcessTree::start(order, (pid, owned), exit, stderr, tail);
     tracing::debug!(
         target: "acp::process",
         pid,

@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::registry::Order;
 use crate::error::{Error, Phase, Result};
 
 /// How much of the end of the agent's stderr is kept, in bytes.
@@ -41,6 +42,8 @@ pub struct LaunchSpec {
     pub redact: Option<RedactFn>,
     /// Who the tree belongs to.
     pub owner: OwnerId,
+    /// When the launch was asked for, where that is earlier than its start.
+    pub order: Option<Order>,
 }
 
 impl LaunchSpec {
@@ -56,6 +59,7 @@ impl LaunchSpec {
             secrets: Vec::new(),
             redact: None,
             owner: OwnerId::default(),
+            order: None,
         }
     }
 

@@ -1,7 +1,8 @@
 //! Killing without a runtime: exit hooks, dropped handles, owners.
 
 use crate::stage::{Stage, assert_alive, assert_gone};
-use acp_runtime::process::{OwnerId, Spawned, registry};
+use acp_runtime::error::ErrorCode;
+use acp_runtime::process::{OwnerId, Spawned, registry, spawn};
 
 const STUBBORN: &str =
     "trap '' TERM INT HUP; note agent; sleep 300 & note child $!; while :; do wait; sleep 0.05; done";
@@ -57,6 +58,50 @@ async fn an_owner_ends_its_own_trees_and_no_others() {
     own.extend(foreign);
     assert_gone(&own);
     drop((a, b, c));
+}
+
+#[tokio::test]
+async fn what_was_asked_for_before_all_were_killed_starts_no_more() {
+    let (mine, other) = (Stage::new(), Stage::new());
+    let mut ordered = mine.spec("note late; sleep 300");
+    ordered.order = Some(registry::Order::now(mine.owner));
+    let mut foreign = other.spec("note foreign; sleep 300");
+    foreign.order = Some(registry::Order::now(other.owner));
+    registry::kill_all(mine.owner);
+    let refused = spawn(&ordered).unwrap_err();
+    assert_eq!(refused.code(), ErrorCode::ClientClosed);
+    assert!(!mine.path().join("late").exists());
+    // Others, and what is asked for afterwards, are not meant.
+    let (foreign, again) = (spawn(&foreign).unwrap(), mine.spawn("note again; sleep 300"));
+    let pids = [other.pid("foreign").await, mine.pid("again").await];
+    assert_alive(&pids);
+    drop((foreign, again));
+    assert_gone(&pids);
+}
+
+#[test]
+fn a_kill_at_any_moment_of_a_launch_ends_it() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let _guard = runtime.enter();
+    for round in 0..40 {
+        let stage = Stage::new();
+        let mut spec = stage.spec("note agent; sleep 300");
+        spec.order = Some(registry::Order::now(stage.owner));
+        let killer = std::thread::spawn({
+            let owner = stage.owner;
+            move || {
+                std::thread::sleep(std::time::Duration::from_micros(round * 50));
+                registry::kill_all(owner)
+            }
+        });
+        let spawned = spawn(&spec);
+        killer.join().unwrap();
+        // Not started, or on its way out: nothing asks again.
+        if let Ok(spawned) = spawned {
+            let exit = runtime.block_on(spawned.tree.exited());
+            assert_eq!(exit.signal.as_deref(), Some("SIGKILL"), "round {round}");
+        }
+    }
 }
 
 #[tokio::test]

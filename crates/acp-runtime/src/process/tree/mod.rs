@@ -30,7 +30,7 @@ use tokio::task::AbortHandle;
 
 pub use ladder::{Ladder, Rung, ShutdownReport};
 
-use super::registry;
+use super::registry::{self, Order};
 use super::spec::OwnerId;
 use super::stderr::StderrTail;
 use crate::error::ExitFacts;
@@ -71,7 +71,7 @@ pub struct ProcessTree {
 impl ProcessTree {
     /// Takes over a started process and starts the tasks that wait for its end and read its stderr.
     pub(super) fn start(
-        owner: OwnerId,
+        order: Order,
         (pid, os): (u32, os::Owned),
         wait: impl Future<Output = ExitFacts> + Send + 'static,
         stderr: ChildStderr,
@@ -88,7 +88,7 @@ impl ProcessTree {
         let stderr_task = tokio::spawn(async move { drained.drain(stderr).await }).abort_handle();
         let tree = Arc::new(Self {
             id: IDS.fetch_add(1, Ordering::Relaxed),
-            owner,
+            owner: order.owner(),
             pid,
             os,
             exit,
@@ -98,7 +98,9 @@ impl ProcessTree {
             swept: AtomicBool::new(false),
             shutdown: tokio::sync::Mutex::new(None),
         });
-        registry::register(&tree);
+        if !registry::register(&tree, order) {
+            tree.sweep();
+        }
         tree
     }
 
