@@ -359,7 +359,10 @@ export class AcpSession {
   readonly meta?: Meta;
   /** Starts a turn. Rejects with `turn_in_progress` while another one runs, unless it may wait (`queue`). */
   prompt(input: PromptInput, options?: PromptOptions): PromptTurn;
-  /** Every update of the session from now on, in turns and between them. Ends when the session is closed. */
+  /**
+   * Every update of the session from now on, in turns and between them. The first call begins with what came before anybody
+   * could listen, unless a turn was started before. Ends when the session is closed.
+   */
   updates(): AsyncIterableIterator<SessionEvent>;
   setMode(modeId: string, options?: CallOptions): Promise<void>;
   /** Resolves with the full set of options after the change. A value that the session does not offer is refused here. */

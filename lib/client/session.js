@@ -5,6 +5,7 @@ const { Kind } = require('../native/index.js');
 const { reasonOf } = require('../native/abort.js');
 const { string, whole } = require('../native/options.js');
 const { optionOfCategory, setting } = require('./config-options.js');
+const { Backlog } = require('./backlog.js');
 const { clean } = require('./clean.js');
 const { EventQueue } = require('./event-queue.js');
 const { EventReader, isList } = require('./events.js');
@@ -26,6 +27,8 @@ class AcpSession {
   #state;
   /** @type {Set<EventQueue<any>>} */
   #watchers = new Set();
+  /** What came before the first of them. A host that prompts first does not want it. @type {Backlog | undefined} */
+  #early = new Backlog();
   /** Consumers that hold the session back. */
   #pressing = new Set();
   /** @type {PromptTurn | undefined} */
@@ -35,6 +38,8 @@ class AcpSession {
   /** Whether prompts wait for the running turn unless they say otherwise. */
   #queueing;
   #closed = false;
+  /** Whether nothing of it follows. */
+  #over = false;
   /** Receives what is repeated while the session is reopened. @type {((event: any) => void) | undefined} */
   #onReplay;
   /** Whether it ended because the connection did: whoever calls then is told why that ended. */
@@ -75,18 +80,23 @@ class AcpSession {
     this.#reader.sessionId = sessionId ?? '';
     const listener = {
       event: (/** @type {number} */ kind, /** @type {string} */ text) => this.#receive(kind, text),
+      opened: (/** @type {any} */ result) => this.#opened(result),
       gone: () => this.#end(),
     };
     this.#native = await this.#client.native.open(method, sessionId, request, view, listener);
-    this.id = this.#native.id;
-    this.#reader.sessionId = this.id;
-    const { modes, configOptions } = this.#native.result ?? {};
-    if (isList(modes?.availableModes)) this.modes = clean(modes);
-    if (isList(configOptions)) this.configOptions = clean(configOptions);
     const state = this.#native.state();
     if (state !== null) this.#state = new StateReader(state);
-    this.meta = this.#native.result?._meta ?? undefined;
     return this;
+  }
+
+  /** The answer that opens it, before anything that follows on it. @param {any} result */
+  #opened(result) {
+    this.id = result?.sessionId ?? this.#reader.sessionId;
+    this.#reader.sessionId = this.id;
+    const { modes, configOptions } = result ?? {};
+    if (isList(modes?.availableModes)) this.modes = clean(modes);
+    if (isList(configOptions)) this.configOptions = clean(configOptions);
+    this.meta = result?._meta ?? undefined;
   }
 
   get state() {
@@ -103,6 +113,7 @@ class AcpSession {
     const turn = this.#turn?.listening && !replaying ? this.#turn : undefined;
     const onReplay = replaying ? this.#onReplay : undefined;
     const wanted = turn !== undefined || onReplay !== undefined || this.#watchers.size > 0;
+    if (!wanted && !replaying) this.#early?.keep(this.#reader, kind, text);
     if (!wanted && !(kind === Kind.UPDATE && changesState(text))) return;
     const event = this.#reader.read(kind, text);
     this.#follow(event);
@@ -175,6 +186,7 @@ class AcpSession {
     const blocks = typeof input === 'string' ? [{ type: 'text', text: input }] : input;
     const abort = () => void this.#cancelRunning();
     this.#turn = turn;
+    this.#early = undefined;
     try {
       this.#check();
       signal?.addEventListener('abort', abort, { once: true });
@@ -187,12 +199,15 @@ class AcpSession {
     }
   }
 
-  /** Every update from now on. A consumer that falls behind slows the agent. */
+  /** Every update from now on, after those that came before anybody could listen. A consumer that falls behind slows the agent. */
   updates() {
     /** @type {EventQueue<any>} */
     const queue = new EventQueue((consumer, paused) => this.#onPressure(consumer, paused));
     queue.onLeave = () => this.#watchers.delete(queue);
-    if (this.#closed) queue.end();
+    const early = this.#early?.events(this.id) ?? [];
+    this.#early = undefined;
+    for (const event of early) queue.push(event);
+    if (this.#over) queue.end();
     else this.#watchers.add(queue);
     return queue;
   }
@@ -321,6 +336,7 @@ class AcpSession {
     if (this.#turn !== undefined) await this.cancel();
     if (this.#closed) return;
     this.#closed = true;
+    this.#early = undefined;
     try {
       if (this.#client.agentCapabilities?.sessionCapabilities?.close && !this.#client.ended) {
         await this.#client.request('session/close', { sessionId: this.id });
@@ -353,11 +369,13 @@ class AcpSession {
   onDelete() {
     this.#queue.dropAll(closedError);
     this.#closed = true;
+    this.#early = undefined;
     this.#native.drop();
     this.#end();
   }
 
   #end() {
+    this.#over = true;
     for (const watcher of this.#watchers) watcher.end();
     this.#watchers.clear();
     this.#client.forget(this);

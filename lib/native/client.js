@@ -15,6 +15,7 @@ const { Questions } = require('./questions.js');
  * @property {(name: string, args: any) => void} [toolStart]
  * @property {(name: string, isError: boolean, result: any) => void} [toolEnd]
  * @property {(kind: number, text: string) => void} [event] The events view: segments as they come.
+ * @property {(result: any) => void} [opened] The session is open; before anything that it says, but for what a load repeats.
  * @property {() => void} [gone] Nothing follows: the agent is gone, and everything that it said was delivered.
  */
 
@@ -86,12 +87,13 @@ class Client {
    * @template T
    * @param {(token: number) => void} start
    * @param {object} [context]
+   * @param {(value: T) => void} [now] See the hub's.
    * @returns {Promise<T>}
    */
-  promise(start, context) {
+  promise(start, context, now) {
     this.pending += 1;
     /** @type {Promise<T>} */
-    const promise = this.hub.promise(start, context);
+    const promise = this.hub.promise(start, context, now);
     const settled = () => {
       this.pending -= 1;
       this.retire();
@@ -165,19 +167,23 @@ class Client {
     let call = 0;
     const start = async () => {
       try {
-        session.result = await this.promise((token) => {
+        const opened = (/** @type {any} */ result) => {
+          session.result = result;
+          session.id = result?.sessionId ?? sessionId ?? '';
+          listener.opened?.(result);
+        };
+        await this.promise((token) => {
           const callbacks = view.callbacks === true;
           const opening = this.native.openSession(token, method, sessionId, JSON.stringify(request), callbacks);
           ({ channel: session.channel, call } = opening);
           this.hub.channels.set(session.channel, session);
           this.sessions.add(session);
-        });
+        }, undefined, opened);
       } catch (error) {
         // Only now: the failure comes through the channel.
         session.closeChannel();
         throw error;
       }
-      session.id = session.result?.sessionId ?? sessionId ?? '';
       // Its opening was too far to be stopped.
       if (signal?.aborted) session.discard();
     };

@@ -52,6 +52,7 @@ const Kind = Object.freeze({
  * @property {(value: any) => void} resolve
  * @property {(error: Error) => void} reject
  * @property {object} [context] What `fromNative` should know about the call.
+ * @property {(value: any) => void} [now] Gets the value at once, before anything that follows on the channel.
  */
 
 class Hub {
@@ -105,13 +106,14 @@ class Hub {
    * @template T
    * @param {(token: number) => void} start
    * @param {object} [context]
+   * @param {(value: T) => void} [now] Gets the value before anything that follows on the channel; whoever awaits it comes later.
    * @returns {Promise<T>}
    */
-  promise(start, context) {
+  promise(start, context, now) {
     return new Promise((resolve, reject) => {
       const token = this.nextToken;
       this.nextToken = token === 0xffffffff ? 1 : token + 1;
-      this.waiting.set(token, { resolve, reject, context });
+      this.waiting.set(token, { resolve, reject, context, now });
       // A pending promise keeps Node alive, as any other would.
       this.alive ??= setInterval(() => {}, FOREVER);
       try {
@@ -161,8 +163,12 @@ class Hub {
     if (turnText !== undefined && reply.ok) reply.ok.text = turnText;
     const waiting = this.forget(reply.token);
     if (waiting === undefined) return;
-    if (reply.error) waiting.reject(fromNative(reply.error, waiting.context));
-    else waiting.resolve(reply.ok);
+    if (reply.error) return waiting.reject(fromNative(reply.error, waiting.context));
+    try {
+      waiting.now?.(reply.ok);
+    } finally {
+      waiting.resolve(reply.ok);
+    }
   }
 }
 
