@@ -3,7 +3,8 @@
 const { AcpError } = require('../errors.js');
 const native = require('../native/index.js');
 const { reasonOf } = require('../native/abort.js');
-const { whole } = require('../native/options.js');
+const { string, whole } = require('../native/options.js');
+const { CALL, CLOSE, LISTING, SESSION, checked, checkedLaunch } = require('./arguments.js');
 const { clean } = require('./clean.js');
 const { initial } = require('./config-options.js');
 const { handlersOf, nativeOptions } = require('./launch-options.js');
@@ -70,6 +71,7 @@ class AcpClient {
    * @returns {Promise<AcpClient>}
    */
   static async launch(options) {
+    checkedLaunch(options);
     const mcp = new McpServers();
     const nativeClient = await native.launch(nativeOptions(options), handlersOf(options, mcp));
     const client = new AcpClient(nativeClient, options, mcp);
@@ -128,9 +130,11 @@ class AcpClient {
   /**
    * @param {string} method
    * @param {string | undefined} sessionId
-   * @param {import('../../types/client').ForkSessionOptions} options
+   * @param {import('../../types/client').ForkSessionOptions} given
    */
-  async #open(method, sessionId, options) {
+  async #open(method, sessionId, given) {
+    if (sessionId !== undefined || method !== 'session/new') string(sessionId, 'sessionId');
+    const options = checked(given, SESSION);
     const { signal, systemPrompt } = options;
     if (signal?.aborted) throw reasonOf(signal);
     const cwd = options.cwd ?? this.cwd;
@@ -162,7 +166,7 @@ class AcpClient {
 
   /** @param {import('../../types/client').ListSessionsOptions} [options] */
   async *listSessions(options = {}) {
-    const { cwd, archived, ...call } = options;
+    const { cwd, archived, ...call } = checked(options, LISTING);
     const seen = new Set();
     let cursor;
     for (let page = 0; page < MAX_PAGES; page++) {
@@ -192,6 +196,7 @@ class AcpClient {
    * @param {import('../../types/client').CallOptions} [options]
    */
   async deleteSession(sessionId, options) {
+    string(sessionId, 'sessionId');
     await this.#call('session/delete', { sessionId }, options, { closeSession: sessionId });
     for (const session of [...this.#sessions]) if (session.id === sessionId) session.onDelete();
   }
@@ -243,7 +248,7 @@ class AcpClient {
    * @param {import('../../types/client').CallOptions} [options]
    */
   async disableProvider(providerId, options) {
-    await this.#call('providers/disable', { providerId }, options);
+    await this.#call('providers/disable', { providerId: string(providerId, 'providerId') }, options);
   }
 
   /**
@@ -264,7 +269,7 @@ class AcpClient {
    * @param {import('../../types/client').CallOptions} [options]
    */
   async archiveSession(sessionId, options) {
-    await this.#call('session/archive', { sessionId }, options);
+    await this.#call('session/archive', { sessionId: string(sessionId, 'sessionId') }, options);
   }
 
   /**
@@ -272,7 +277,7 @@ class AcpClient {
    * @param {import('../../types/client').CallOptions} [options]
    */
   async unarchiveSession(sessionId, options) {
-    await this.#call('session/unarchive', { sessionId }, options);
+    await this.#call('session/unarchive', { sessionId: string(sessionId, 'sessionId') }, options);
   }
 
   /**
@@ -308,7 +313,7 @@ class AcpClient {
    * @returns {Promise<any>}
    */
   async #call(method, params, options = {}, more = {}) {
-    const { signal, meta } = options;
+    const { signal, meta } = checked(options, CALL);
     const timeoutMs = whole(options.timeoutMs, 'timeoutMs') ?? this.requestTimeoutMs;
     const sent = meta === undefined ? params : { .../** @type {object} */ (params), _meta: meta };
     return this.native.call(method, sent, { ...more, timeoutMs, signal });
@@ -331,8 +336,9 @@ class AcpClient {
   }
 
   /** @param {{ graceMs?: number }} [options] */
-  close(options = {}) {
-    this.#closing ??= this.native.close({ graceMs: options.graceMs }).then((exit) => {
+  async close(options = {}) {
+    const { graceMs } = checked(options, CLOSE);
+    this.#closing ??= this.native.close({ graceMs }).then((exit) => {
       this.#onEnd();
       return exit;
     });

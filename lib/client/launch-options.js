@@ -6,7 +6,7 @@
  * @typedef {import('../../types/client').LaunchOptions} LaunchOptions
  */
 
-const { invalid, whole } = require('../native/options.js');
+const { whole } = require('../native/options.js');
 const { clean, visible } = require('./clean.js');
 const { elicitationHandler } = require('./elicitation.js');
 const { authStatusOf } = require('./unstable.js');
@@ -16,7 +16,6 @@ const { authStatusOf } = require('./unstable.js');
  * @returns {Record<string, any>}
  */
 function nativeOptions(options) {
-  if (options === null || typeof options !== 'object') throw invalid('launch needs an options object');
   const { fs, terminal, elicitation } = options;
   const elicits = typeof options.onElicitation === 'function';
   return {

@@ -1,10 +1,11 @@
 'use strict';
 
 const { AcpError } = require('../errors.js');
-const { Kind } = require('../native/index.js');
+const { Kind, encodePrompt } = require('../native/index.js');
 const { reasonOf } = require('../native/abort.js');
 const { string, whole } = require('../native/options.js');
 const { optionOfCategory, setting } = require('./config-options.js');
+const { CALL, PROMPT, checked } = require('./arguments.js');
 const { Backlog } = require('./backlog.js');
 const { clean } = require('./clean.js');
 const { EventQueue } = require('./event-queue.js');
@@ -12,6 +13,8 @@ const { EventReader, isList } = require('./events.js');
 const { StateReader } = require('./session-state.js');
 const { PromptTurn } = require('./turn.js');
 const { DEFAULT_MAX_QUEUED, TurnQueue, dropped } = require('./turn-queue.js');
+
+const NO_PROMPT = 'a prompt is a text or a list of content blocks';
 
 /** Categories of configuration options that choose the model. */
 const MODEL = 'model';
@@ -151,7 +154,7 @@ class AcpSession {
    */
   prompt(input, options = {}) {
     const turn = this.#newTurn();
-    turn.begin(this.#admit(turn, input, options));
+    turn.begin(this.#admit(turn, input, options ?? {}));
     return turn;
   }
 
@@ -167,35 +170,34 @@ class AcpSession {
    * @param {import('../../types/client').PromptOptions} options
    */
   async #admit(turn, input, options) {
+    const prompt = encoded(input, options);
     this.#check();
     if (options.signal?.aborted) throw reasonOf(options.signal);
     if (this.#turn !== undefined) {
       if (!(options.queue ?? this.#queueing)) throw turnInProgress();
       await this.#queue.wait(turn, options.signal);
     }
-    return this.#run(turn, input, options);
+    return this.#run(turn, prompt, options.signal);
   }
 
   /**
    * @param {PromptTurn} turn
-   * @param {import('../../types/client').PromptInput} input
-   * @param {import('../../types/client').PromptOptions} options
+   * @param {import('../native/client').EncodedPrompt} prompt
+   * @param {import('../../types/host').AbortSignalLike} [signal]
    */
-  async #run(turn, input, options) {
-    const { signal } = options;
-    const blocks = typeof input === 'string' ? [{ type: 'text', text: input }] : input;
+  async #run(turn, prompt, signal) {
     const abort = () => void this.#cancelRunning();
     this.#turn = turn;
     this.#early = undefined;
     try {
       this.#check();
       signal?.addEventListener('abort', abort, { once: true });
-      const outcome = await this.#native.prompt(blocks, options);
+      const outcome = await this.#native.start(prompt);
       return promptResult(outcome);
     } finally {
-      signal?.removeEventListener('abort', abort);
       // At once, so that nothing gets in between.
       if (this.#turn === turn) this.#turn = /** @type {PromptTurn | undefined} */ (this.#queue.next());
+      signal?.removeEventListener('abort', abort);
     }
   }
 
@@ -217,6 +219,7 @@ class AcpSession {
    * @param {import('../../types/client').CallOptions} [options]
    */
   async setMode(modeId, options) {
+    checked(options, CALL);
     this.#check();
     if (!this.modes) throw unsupported('session/set_mode', 'the session has no modes');
     const known = this.modes.availableModes?.some((/** @type {any} */ mode) => mode.id === modeId);
@@ -308,7 +311,7 @@ class AcpSession {
    */
   interruptWith(input, options = {}) {
     const turn = this.#newTurn();
-    turn.begin(this.#interrupt(turn, input, options));
+    turn.begin(this.#interrupt(turn, input, options ?? {}));
     return turn;
   }
 
@@ -318,6 +321,7 @@ class AcpSession {
    * @param {import('../../types/client').PromptOptions} options
    */
   async #interrupt(turn, input, options) {
+    const prompt = encoded(input, options);
     this.#check();
     if (options.signal?.aborted) throw reasonOf(options.signal);
     this.#queue.dropAll(dropped);
@@ -327,7 +331,7 @@ class AcpSession {
       this.#cancelRunning().catch(() => {});
       await comes;
     }
-    return this.#run(turn, input, options);
+    return this.#run(turn, prompt, options.signal);
   }
 
   async close() {
@@ -405,6 +409,18 @@ function unsupported(method, message) {
 /** Updates that the session's own getters follow. @param {string} text */
 function changesState(text) {
   return text.includes('"current_mode_update"') || text.includes('"config_option_update"');
+}
+
+/**
+ * A prompt, checked as a whole before anything is changed for it.
+ *
+ * @param {import('../../types/client').PromptInput} input
+ * @param {import('../../types/client').PromptOptions} options
+ */
+function encoded(input, options) {
+  const text = typeof input === 'string';
+  if (!text && !Array.isArray(input)) throw new AcpError('invalid_argument', NO_PROMPT, { phase: 'prompt' });
+  return encodePrompt(text ? [{ type: 'text', text: input }] : input, checked(options, PROMPT));
 }
 
 /** @param {any} outcome */

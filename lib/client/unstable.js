@@ -6,6 +6,8 @@
  */
 
 const { AcpError } = require('../errors.js');
+const { string } = require('../native/options.js');
+const { SESSION, checked } = require('./arguments.js');
 const { clean } = require('./clean.js');
 
 /** @typedef {import('../../types/client').CallOptions | undefined} Options */
@@ -43,7 +45,7 @@ async function listProviders(call, options) {
  * @param {Options} options
  */
 async function setProvider(call, provider, options) {
-  const { providerId, apiType, baseUrl, headers } = provider;
+  const { providerId, apiType, baseUrl, headers } = provider ?? {};
   if (![providerId, apiType, baseUrl].every((text) => typeof text === 'string' && text !== '')) {
     throw new AcpError('invalid_argument', 'a provider has a providerId, an apiType and a baseUrl', { phase: 'session' });
   }
@@ -63,7 +65,7 @@ async function setProvider(call, provider, options) {
  * @param {Options} options
  */
 async function sessionStatus(call, sessionId, options) {
-  const result = await call('session/status', { sessionId }, options);
+  const result = await call('session/status', { sessionId: string(sessionId, 'sessionId') }, options);
   if (typeof result?.status !== 'string') throw malformed('a status');
   return clean(result.status);
 }
@@ -74,7 +76,7 @@ async function sessionStatus(call, sessionId, options) {
  * @param {string} cwd The client's own directory.
  */
 async function sessionOptions(call, where, cwd) {
-  const { cwd: asked = cwd, additionalDirectories, sessionId, ...options } = where;
+  const { cwd: asked = cwd, additionalDirectories, sessionId, ...options } = checked(where, SESSION);
   const params = { cwd: asked, ...(additionalDirectories && { additionalDirectories }), ...(sessionId !== undefined && { sessionId }) };
   const result = await call('session/options', params, options);
   return { modes: clean(result?.modes ?? undefined), configOptions: clean(result?.configOptions ?? undefined) };
@@ -88,7 +90,8 @@ async function sessionOptions(call, where, cwd) {
  * @returns {Promise<string>} The title as the agent keeps it.
  */
 async function setSessionTitle(call, sessionId, title, options) {
-  const result = await call('session/set_title', { sessionId, title }, options);
+  const params = { sessionId: string(sessionId, 'sessionId'), title: string(title, 'title') };
+  const result = await call('session/set_title', params, options);
   if (typeof result?.title !== 'string') throw malformed('the title');
   return clean(result.title);
 }

@@ -3,7 +3,7 @@
 const { fromNative } = require('../errors.js');
 const { getHub, Kind } = require('./hub.js');
 const { withSignal } = require('./abort.js');
-const { closeOptions, launchOptions, turnOptions } = require('./options.js');
+const { closeOptions, json, launchOptions, string, turnOptions } = require('./options.js');
 const { Questions } = require('./questions.js');
 
 /**
@@ -123,8 +123,8 @@ class Client {
     let call = 0;
     const start = () =>
       this.promise((token) => {
-        const json = params === undefined ? undefined : JSON.stringify(params);
-        call = this.native.call(token, method, json, JSON.stringify({ phase, timeoutMs, closeSession, secrets }));
+        const encoded = params === undefined ? undefined : json(params, 'params');
+        call = this.native.call(token, string(method, 'method'), encoded, JSON.stringify({ phase, timeoutMs, closeSession, secrets }));
       });
     return withSignal(signal, start, () => this.native.abandon(call));
   }
@@ -134,7 +134,7 @@ class Client {
    * @param {unknown} params
    */
   notify(method, params) {
-    const failure = this.native.notify(method, params === undefined ? undefined : JSON.stringify(params));
+    const failure = this.native.notify(string(method, 'method'), params === undefined ? undefined : json(params, 'params'));
     if (failure !== null) throw fromNative(failure);
   }
 
@@ -147,7 +147,7 @@ class Client {
    * @param {unknown} params
    */
   notifyMcp(serverId, requestId, method, params) {
-    this.native.notifyMcp(serverId, requestId, method, params === undefined ? undefined : JSON.stringify(params));
+    this.native.notifyMcp(serverId, requestId, method, params === undefined ? undefined : json(params, 'params'));
   }
 
   /**
@@ -174,7 +174,8 @@ class Client {
         };
         await this.promise((token) => {
           const callbacks = view.callbacks === true;
-          const opening = this.native.openSession(token, method, sessionId, JSON.stringify(request), callbacks);
+          const encoded = json(request, "the session's options");
+          const opening = this.native.openSession(token, method, sessionId, encoded, callbacks);
           ({ channel: session.channel, call } = opening);
           this.hub.channels.set(session.channel, session);
           this.sessions.add(session);
@@ -205,8 +206,11 @@ class Client {
    * @param {{ graceMs?: number, termGraceMs?: number, turnGraceMs?: number }} [options]
    */
   close(options = {}) {
-    const json = JSON.stringify(closeOptions(options));
-    return this.promise((token) => this.native.close(token, json));
+    const encoded = JSON.stringify(closeOptions(options));
+    const closed = this.promise((token) => this.native.close(token, encoded));
+    // Whoever waits for the end knows it as soon as whoever asked for it.
+    if (!this.over) closed.then((exit) => this.facts && this.resolveClosed?.(exit), () => {});
+    return closed;
   }
 
   /** Kills the whole tree, synchronously. */
@@ -303,9 +307,18 @@ class Session {
    * @returns {Promise<any>}
    */
   prompt(blocks, options = {}) {
+    return this.start(encodePrompt(blocks, options));
+  }
+
+  /**
+   * The same with what `encodePrompt` made.
+   *
+   * @param {EncodedPrompt} prompt
+   * @returns {Promise<any>}
+   */
+  start({ blocks, limits }) {
     const { native } = this.client;
-    const limits = JSON.stringify(turnOptions(options));
-    return this.client.promise((token) => native.prompt(token, this.channel, this.id, JSON.stringify(blocks), limits));
+    return this.client.promise((token) => native.prompt(token, this.channel, this.id, blocks, limits));
   }
 
   /**
@@ -367,6 +380,23 @@ class Session {
 }
 
 /**
+ * @typedef {object} EncodedPrompt
+ * @property {string} blocks
+ * @property {string} limits
+ */
+
+/**
+ * A prompt as it crosses. Throws for what cannot.
+ *
+ * @param {unknown} blocks
+ * @param {{ timeoutMs?: number, idleTimeoutMs?: number, settleMs?: number, meta?: unknown }} [options]
+ * @returns {EncodedPrompt}
+ */
+function encodePrompt(blocks, options = {}) {
+  return { blocks: json(blocks, 'the prompt'), limits: json(turnOptions(options), "the prompt's options") };
+}
+
+/**
  * Launches an agent.
  *
  * @param {Record<string, any>} options See `launchOptions`; `nodeSpawnErrors` gives failures to start the codes of Node's `spawn`.
@@ -388,7 +418,7 @@ async function launch(options, handlers = {}) {
   const context = { command: options.command, nodeSpawnErrors: options.nodeSpawnErrors === true };
   const start = () =>
     client.promise((token) => {
-      client.native = client.hub.native.launch(JSON.stringify(native), token);
+      client.native = client.hub.native.launch(json(native, 'the options of the launch'), token);
       client.hub.channels.set(client.native.channel, client);
     }, context);
   try {
@@ -420,4 +450,4 @@ function probe(options) {
   return hub.promise((token) => hub.native.probe(JSON.stringify(options), token));
 }
 
-module.exports = { launch, ask, probe, Client, Session };
+module.exports = { launch, ask, probe, encodePrompt, Client, Session };

@@ -9,7 +9,7 @@
  */
 
 const binding = require('../../binding.js');
-const { fromNative } = require('../errors.js');
+const { AcpError, fromNative } = require('../errors.js');
 
 /** Segments per slice. */
 const SLICE = 512;
@@ -19,6 +19,8 @@ const LENGTH_MASK = 0x0fffffff;
 /** Flags of a slice: there is more to drain; nothing follows on its channel. */
 const MORE = 1;
 const LAST = 2;
+/** Codes of the binding's errors about arguments. */
+const REFUSALS = new Set(['InvalidArg', 'StringExpected', 'NumberExpected', 'BooleanExpected', 'ObjectExpected', 'ArrayExpected']);
 /** Longest delay that a timer takes; its length means nothing, only that it is pending. */
 const FOREVER = 2 ** 31 - 1;
 
@@ -120,7 +122,7 @@ class Hub {
         start(token);
       } catch (error) {
         this.forget(token);
-        reject(error);
+        reject(refused(error));
       }
     });
   }
@@ -195,6 +197,16 @@ function deliver(channel, table, count, text) {
     }
     start = end;
   }
+}
+
+/**
+ * What a call fails with that did not begin. The binding's own errors tell of an argument that no check has seen.
+ *
+ * @param {unknown} error
+ */
+function refused(error) {
+  if (!(error instanceof Error) || error instanceof AcpError || !REFUSALS.has(/** @type {any} */ (error).code)) return error;
+  return new AcpError('invalid_argument', error.message, { cause: error });
 }
 
 let reported = false;

@@ -50,6 +50,25 @@ function whole(value, name, max = 2 ** 31 - 1) {
 }
 
 /**
+ * A value of the caller as JSON.
+ *
+ * @param {unknown} value
+ * @param {string} name
+ * @returns {string}
+ */
+function json(value, name) {
+  /** @type {string | undefined} */
+  let text;
+  try {
+    text = JSON.stringify(value);
+  } catch (error) {
+    throw invalid(`${name} cannot be written as JSON: ${error instanceof Error ? error.message.split('\n')[0] : 'it throws'}`);
+  }
+  if (text === undefined) throw invalid(`${name} cannot be written as JSON`);
+  return text;
+}
+
+/**
  * The environment as pairs; a value of `undefined` counts as absent.
  *
  * @param {unknown} env
@@ -120,4 +139,4 @@ function closeOptions(options) {
   };
 }
 
-module.exports = { launchOptions, turnOptions, closeOptions, whole, string, strings, invalid };
+module.exports = { launchOptions, turnOptions, closeOptions, whole, string, strings, json, invalid };
