@@ -62,6 +62,9 @@ pub struct Authenticate {
 pub struct AgentFacts {
     /// The negotiated version.
     pub protocol_version: u16,
+    /// Whether the version was written as no integer.
+    #[serde(skip)]
+    pub odd_version: bool,
     /// As sent; `null` when absent.
     pub agent_info: Value,
     /// Read through the registry.
@@ -84,7 +87,7 @@ impl AgentFacts {
             serde_json::from_str(result.get()).map_err(|_| incompatible(&Value::Null))?;
         let version = result.get("protocolVersion").cloned().unwrap_or(Value::Null);
         // The integer is compared; a string, a date, anything else is another protocol (field case W10).
-        if version.as_u64() != Some(u64::from(PROTOCOL_VERSION)) {
+        if !(exact(&version) || odd(&version)) {
             return Err(incompatible(&version));
         }
         let auth_methods = match result.remove("authMethods") {
@@ -95,6 +98,7 @@ impl AgentFacts {
         };
         Ok(Self {
             protocol_version: PROTOCOL_VERSION,
+            odd_version: !exact(&version),
             agent_info: result.remove("agentInfo").filter(Value::is_object).unwrap_or(Value::Null),
             capabilities: AgentCapabilities::new(result.remove("agentCapabilities")),
             auth_methods,
@@ -106,6 +110,16 @@ impl AgentFacts {
     pub fn auth_method_ids(&self) -> Vec<&str> {
         self.auth_methods.iter().filter_map(|m| m["id"].as_str()).collect()
     }
+}
+
+/// Our version as the integer that it is.
+fn exact(version: &Value) -> bool {
+    version.as_u64() == Some(u64::from(PROTOCOL_VERSION))
+}
+
+/// Our version as `1.0` or `1e0`: the same number, from a language without integers.
+fn odd(version: &Value) -> bool {
+    version.is_f64() && version.as_f64() == Some(f64::from(PROTOCOL_VERSION))
 }
 
 fn incompatible(version: &Value) -> Error {
@@ -143,6 +157,9 @@ pub(super) async fn run(
         limit = too_late(connection, tree, &options.handshake) => return Err(timed_out(connection, tree, limit, &options.spec.command)),
     };
     let mut facts = AgentFacts::read(&result)?;
+    if facts.odd_version {
+        connection.diagnostics().quirk(1);
+    }
     facts.capabilities = facts.capabilities.with_unstable(options.offers.unstable);
     connection.set_facts(facts.capabilities.clone(), Value::Array(facts.auth_methods.clone()));
     if let Some(wanted) = &options.authenticate {
@@ -260,10 +277,24 @@ mod tests {
 
     #[test]
     fn only_the_integer_is_compatible_and_what_was_said_is_kept() {
-        assert!(read(json!({ "protocolVersion": 1 })).is_ok());
-        for other in
-            [json!(0), json!(2), json!(7), json!(65536), json!("1"), json!("2025-03-26"), json!(1.5), json!(null)]
-        {
+        assert!(!read(json!({ "protocolVersion": 1 })).unwrap().odd_version);
+        for same in ["1.0", "1e0", "10E-1", "1.000"] {
+            let raw = RawValue::from_string(format!(r#"{{"protocolVersion":{same}}}"#)).unwrap();
+            let facts = AgentFacts::read(&raw).unwrap();
+            assert_eq!((facts.protocol_version, facts.odd_version), (1, true), "{same}");
+        }
+        for other in [
+            json!(0),
+            json!(2),
+            json!(7),
+            json!(65536),
+            json!("1"),
+            json!("1.0"),
+            json!(1.5),
+            json!(-1.0),
+            json!(1.000_000_1),
+            json!(null),
+        ] {
             let error = read(json!({ "protocolVersion": other })).unwrap_err();
             assert_eq!(error.code(), ErrorCode::IncompatibleProtocol);
             assert_eq!(error.details().extra.as_ref().unwrap()["agentProtocolVersion"], other);
