@@ -34,6 +34,11 @@ function flagOrRecord(value, name) {
 }
 
 /** @type {Check} */
+function flagOrText(value, name) {
+  if (typeof value !== 'boolean' && typeof value !== 'string') throw invalid(`${name} must be true, false or a text`);
+}
+
+/** @type {Check} */
 function textOrRecord(value, name) {
   if (typeof value !== 'string') record(value, name);
 }
@@ -74,7 +79,7 @@ const SESSION = {
 };
 
 /** @type {Record<string, Check>} */
-const LISTING = { ...CALL, cwd: string, archived: flag };
+const LISTING = { ...CALL, cwd: string, archived: flagOrText };
 
 /** @type {Record<string, Check>} */
 const CLOSE = { graceMs: whole };

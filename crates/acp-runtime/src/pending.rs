@@ -127,6 +127,12 @@ impl<S> Pending<S> {
         self.calls.values().any(|c| matches!(c.effect, Effect::OpenSession(_)))
     }
 
+    /// The one call that an answer is owed for, if it is one, the abandoned included.
+    pub fn only(&self) -> Option<u64> {
+        let mut ids = self.calls.keys().copied();
+        ids.next().filter(|_| ids.next().is_none())
+    }
+
     /// Whether somebody waits for a response.
     pub fn awaited(&self) -> bool {
         self.calls.values().any(|c| c.reply.is_some())

@@ -266,6 +266,9 @@ impl State {
     /// Ends the session's turn: its last events are published and its open questions answered before its caller hears.
     fn take_turn(&mut self, session_id: &str, state: CancelState, result: Option<&RawValue>) -> Option<Turn> {
         self.cancel_permissions(session_id);
+        if !self.halves.is_empty() {
+            self.settle_halves_of_session(session_id);
+        }
         let session = self.sessions.touch(session_id)?;
         let cancelled = session.turn.as_ref().is_some_and(Turn::cancel_requested);
         let why = if cancelled { CallsClosed::Cancelled } else { CallsClosed::TurnEnded };

@@ -98,6 +98,9 @@ impl State {
 
     /// Fails everything that waits. Nobody is left hanging, nobody is told twice.
     fn fail_all(&mut self, facts: &Arc<EndFacts>) {
+        for session_id in self.sessions.ids() {
+            self.settle_halves_of_session(&session_id);
+        }
         self.publish_all();
         for session_id in self.sessions.ids() {
             let Some(session) = self.sessions.get_mut(&session_id) else { continue };

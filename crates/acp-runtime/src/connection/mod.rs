@@ -9,6 +9,7 @@ mod calls;
 mod children;
 mod early;
 mod end;
+mod halves;
 mod inbound;
 mod mcp;
 mod open_requests;

@@ -190,6 +190,7 @@ impl State {
         self.take_back_of_session(session_id);
         self.forget_mcp_of_session(session_id);
         self.options.services.session_closed(session_id);
+        self.halves.forget(session_id);
         self.children.forget(session_id);
         if let Some(session) = self.sessions.remove(session_id) {
             self.shared.states().remove(session_id);

@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use super::children::{Children, PARENT_NAMES};
 use super::early::EarlyUpdates;
+use super::halves::Halves;
 use super::mcp::McpServers;
 use super::open_requests::InboundTable;
 use super::{CancelState, Options, Shared};
@@ -24,7 +25,7 @@ use crate::trace::{self, Direction, cut_str};
 use crate::wire::chunk::Chunk;
 use crate::wire::chunk_reader::ChunkReader;
 use crate::wire::encode::{self, AnswerError, code};
-use crate::wire::envelope::{self, Frame, Message, Noise, Outcome};
+use crate::wire::envelope::{self, Frame, Message, Noise, Outcome, ResponseId};
 use crate::wire::oversize::{self, Oversize};
 use crate::wire::update::{self, Notified};
 use crate::wire::update_reader::UpdateReader;
@@ -33,6 +34,8 @@ use crate::wire::update_reader::UpdateReader;
 const METHOD_WINDOW: usize = 512;
 /// How much of a noise line is looked at for its sample, in bytes.
 const MAX_SAMPLED_BYTES: usize = 8 * 1024;
+
+const TOO_LONG: &str = "it is longer than the limit";
 
 static UPDATE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"session/update\""));
 
@@ -50,6 +53,7 @@ pub(super) struct State {
     pub chunks: ChunkReader,
     pub updates: UpdateReader,
     pub early: EarlyUpdates,
+    pub halves: Halves,
     pub children: Children,
     /// Sessions that the agent opened for callers who had left, not closed because somebody else is opening them.
     pub unclosed: HashSet<String>,
@@ -87,6 +91,7 @@ impl State {
             chunks: ChunkReader::default(),
             updates: UpdateReader::default(),
             early: EarlyUpdates::default(),
+            halves: Halves::default(),
             children: Children::default(),
             unclosed: HashSet::new(),
             inbound: InboundTable::default(),
@@ -118,6 +123,9 @@ impl State {
     fn on_text(&mut self, line: &str) {
         if let Some(chunk) = self.chunks.decode(line) {
             self.messages += 1;
+            if !self.halves.is_empty() {
+                self.settle_halves(&chunk.session_id);
+            }
             self.on_chunk(&chunk, line);
             return;
         }
@@ -125,9 +133,11 @@ impl State {
         if let Some(repaired) = repair_lone_surrogates(line.as_bytes())
             && let Ok(repaired) = String::from_utf8(repaired)
         {
-            // Repaired text has no lone surrogates left, so this goes round once.
             self.shared.diagnostics.repaired(1);
-            self.on_text(&repaired);
+            // Repaired text has no lone surrogates left, so this goes round once.
+            if !self.on_cut_chunk(line, &repaired) {
+                self.on_text(&repaired);
+            }
             return;
         }
         let head = &line.as_bytes()[..line.len().min(METHOD_WINDOW)];
@@ -135,6 +145,9 @@ impl State {
             && let Some(notified) = self.updates.decode(line)
         {
             self.messages += 1;
+            if !self.halves.is_empty() {
+                self.settle_halves(&notified.session_id);
+            }
             self.on_update(&notified, line);
             return;
         }
@@ -160,8 +173,14 @@ impl State {
         }
     }
 
-    fn on_chunk(&mut self, chunk: &Chunk<'_>, line: &str) {
-        self.feed(&chunk.session_id, line, |session, child| session.on_chunk(child, chunk, || update::decode(line)));
+    /// Whether its session is known.
+    pub(super) fn on_chunk(&mut self, chunk: &Chunk<'_>, line: &str) -> bool {
+        let tell = |session: &mut Session, child: Option<&str>| session.on_chunk(child, chunk, || update::decode(line));
+        self.feed(&chunk.session_id, line, tell).is_some()
+    }
+
+    pub(super) fn count_message(&mut self) {
+        self.messages += 1;
     }
 
     fn on_update(&mut self, notified: &Notified<'_>, line: &str) {
@@ -267,17 +286,23 @@ impl State {
         tracing::debug!(target: "acp::wire", bytes = line.len(), ?noise, "skipped a line that is not JSON-RPC");
     }
 
-    /// A line longer than the limit was dropped. Whoever waits for it, on either side, hears so, if its start says who.
-    pub(super) fn on_oversize(&mut self, bytes: u64, head: &[u8]) {
+    /// A line longer than the limit was dropped. Whoever waits for it, on either side, hears so, if its ends say who.
+    pub(super) fn on_oversize(&mut self, bytes: u64, head: &[u8], tail: &[u8]) {
         self.shared.diagnostics.oversize(1);
         tracing::warn!(target: "acp::wire", bytes, limit = self.options.max_line_bytes, "dropped an oversize line");
-        match oversize::identify(head) {
+        match oversize::identify(head, tail) {
             Some(Oversize::Request(id)) => {
                 self.shared.diagnostics.refused_request(1);
                 let error = AnswerError::new(code::INVALID_REQUEST, "the message is longer than the client accepts");
                 self.write(|out| encode::response(out, &id, &Err(error)));
             }
-            Some(Oversize::Response(id)) => self.on_response(id, &Outcome::Malformed("it is longer than the limit")),
+            Some(Oversize::Response(id)) => self.on_response(id, &Outcome::Malformed(TOO_LONG)),
+            // Where one call alone waits there is no doubt whose it was.
+            Some(Oversize::SomeResponse) => {
+                if let Some(call) = self.pending.only() {
+                    self.on_response(ResponseId::Exact(call), &Outcome::Malformed(TOO_LONG));
+                }
+            }
             None if oversize::may_hold_message(head) => self.on_text_lost(head),
             None => {}
         }

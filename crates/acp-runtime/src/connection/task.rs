@@ -50,7 +50,7 @@ pub(super) async fn run(transport: Transport, mut commands: UnboundedReceiver<Co
         if ends.eof && state.blocked.is_empty() {
             match lines.take_rest() {
                 Some(Line::Complete(rest)) => state.on_line(rest),
-                Some(Line::Oversize { bytes, head }) => state.on_oversize(bytes, head),
+                Some(Line::Oversize { bytes, head, tail }) => state.on_oversize(bytes, head, tail),
                 None => {}
             }
         }
@@ -161,7 +161,7 @@ fn decode(state: &mut State, lines: &mut LineSplitter) {
     while state.blocked.is_empty() {
         match lines.next_line() {
             Some(Line::Complete(line)) => state.on_line(line),
-            Some(Line::Oversize { bytes, head }) => state.on_oversize(bytes, head),
+            Some(Line::Oversize { bytes, head, tail }) => state.on_oversize(bytes, head, tail),
             None => return,
         }
     }

@@ -44,6 +44,22 @@ pub fn repair_lone_surrogates(line: &[u8]) -> Option<Vec<u8>> {
     repaired
 }
 
+/// The low half of a surrogate pair that a JSON string, quotes included, begins with: as the first thing in it, it is alone.
+pub fn starts_with_low_surrogate(string: &str) -> Option<u16> {
+    let unit = escaped_unit(string.as_bytes().strip_prefix(b"\"")?)?;
+    u16::try_from(unit).ok().filter(|unit| matches!(unit, 0xdc00..=0xdfff))
+}
+
+/// The high half of a surrogate pair that a JSON string, quotes included, ends in: as the last thing in it, it is alone.
+pub fn ends_in_high_surrogate(string: &str) -> Option<u16> {
+    let inner = string.as_bytes().strip_suffix(b"\"")?;
+    let at = inner.len().checked_sub(ESCAPE_LEN)?;
+    let unit = escaped_unit(&inner[at..])?;
+    // An even number of backslashes before it leaves its own to begin an escape.
+    let before = inner[..at].iter().rev().take_while(|&&byte| byte == b'\\').count();
+    u16::try_from(unit).ok().filter(|unit| matches!(unit, 0xd800..=0xdbff) && before % 2 == 0)
+}
+
 /// The UTF-16 unit that `bytes` starts with as `\uXXXX`.
 fn escaped_unit(bytes: &[u8]) -> Option<u32> {
     let digits = bytes.strip_prefix(b"\\u")?.get(..4)?;
@@ -79,6 +95,27 @@ mod tests {
         ];
         for (line, expected) in cases {
             assert_eq!(repaired(line).as_deref(), Some(expected), "{line}");
+        }
+    }
+
+    #[test]
+    fn halves_at_the_ends_of_a_string_are_found() {
+        for (string, low, high) in [
+            (r#""\ude80b""#, Some(0xde80), None),
+            (r#""a\ud83d""#, None, Some(0xd83d)),
+            (r#""\uDE80\uD83D""#, Some(0xde80), Some(0xd83d)),
+            (r#""\ud83d""#, None, Some(0xd83d)),
+            (r#""\\\ud83d""#, None, Some(0xd83d)),
+            (r#""\\ud83d""#, None, None),
+            (r#""\\\\ud83d""#, None, None),
+            (r#""\ud83d\ude80""#, None, None),
+            (r#""\ud83dx""#, None, None),
+            (r#""xude80""#, None, None),
+            (r#""""#, None, None),
+            ("\"", None, None),
+            ("", None, None),
+        ] {
+            assert_eq!((starts_with_low_surrogate(string), ends_in_high_surrogate(string)), (low, high), "{string}");
         }
     }
 

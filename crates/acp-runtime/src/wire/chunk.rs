@@ -6,6 +6,7 @@
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
+use serde_json::value::RawValue;
 
 use super::object::object;
 use super::text::Text;
@@ -71,6 +72,31 @@ pub fn decode(line: &str) -> Option<Chunk<'_>> {
         complete: !(params.extra || update.extra || content.extra),
         plain: !content.extra,
     })
+}
+
+/// The text of a chunk in its own JSON, halves of surrogate pairs included, which no string can hold.
+pub fn raw_text(line: &str) -> Option<&str> {
+    #[derive(serde::Deserialize)]
+    struct Line<'a> {
+        #[serde(borrow)]
+        params: RawParams<'a>,
+    }
+    #[derive(serde::Deserialize)]
+    struct RawParams<'a> {
+        #[serde(borrow)]
+        update: RawUpdate<'a>,
+    }
+    #[derive(serde::Deserialize)]
+    struct RawUpdate<'a> {
+        #[serde(borrow)]
+        content: RawContent<'a>,
+    }
+    #[derive(serde::Deserialize)]
+    struct RawContent<'a> {
+        #[serde(borrow)]
+        text: &'a RawValue,
+    }
+    serde_json::from_str::<Line<'_>>(line).ok().map(|line| line.params.update.content.text.get())
 }
 
 object!(Notification { "jsonrpc" => version: Text<'a>, "method" => method: Text<'a>, "params" => params: Params<'a> });

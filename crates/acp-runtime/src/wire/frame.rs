@@ -7,8 +7,8 @@
 const READ_ROOM: usize = 64 * 1024;
 /// A buffer that grew beyond this for one long line is given back when it is empty.
 const KEEP_CAPACITY: usize = 1024 * 1024;
-/// How much of an oversize line is told, in bytes.
-const HEAD_BYTES: usize = 1024;
+/// How much of either end of an oversize line is told, in bytes.
+const END_BYTES: usize = 1024;
 
 /// What the stream yields.
 #[derive(Debug, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub enum Line<'a> {
         bytes: u64,
         /// Its start.
         head: &'a [u8],
+        /// Its end, which may overlap the start.
+        tail: &'a [u8],
     },
 }
 
@@ -37,12 +39,22 @@ pub struct LineSplitter {
     dropping: Option<u64>,
     /// The start of the last oversize line.
     oversize_head: Vec<u8>,
+    /// The end of it, as far as it was read.
+    oversize_tail: Vec<u8>,
 }
 
 impl LineSplitter {
     /// A splitter for lines of at most `max_line` bytes, newline not counted.
     pub fn new(max_line: usize) -> Self {
-        Self { buffer: Vec::new(), head: 0, searched: 0, max_line, dropping: None, oversize_head: Vec::new() }
+        Self {
+            buffer: Vec::new(),
+            head: 0,
+            searched: 0,
+            max_line,
+            dropping: None,
+            oversize_head: Vec::new(),
+            oversize_tail: Vec::new(),
+        }
     }
 
     /// The buffer to append the next read to, with room for it.
@@ -76,13 +88,19 @@ impl LineSplitter {
             self.head = end + 1;
             self.searched = self.head;
             if let Some(dropped) = self.dropping.take() {
-                return Some(Line::Oversize { bytes: dropped + (end - start) as u64, head: &self.oversize_head });
+                keep_end(&mut self.oversize_tail, &self.buffer[start..end]);
+                return Some(Line::Oversize {
+                    bytes: dropped + (end - start) as u64,
+                    head: &self.oversize_head,
+                    tail: &self.oversize_tail,
+                });
             }
             let length = end - start;
             if length > self.max_line {
                 return Some(Line::Oversize {
                     bytes: length as u64,
-                    head: &self.buffer[start..start + length.min(HEAD_BYTES)],
+                    head: &self.buffer[start..start + length.min(END_BYTES)],
+                    tail: &self.buffer[end - length.min(END_BYTES)..end],
                 });
             }
             let line = trim(&self.buffer[start..end]);
@@ -99,7 +117,7 @@ impl LineSplitter {
     /// What is left after the end of the stream: a last line without a newline.
     pub fn take_rest(&mut self) -> Option<Line<'_>> {
         if let Some(bytes) = self.dropping.take() {
-            return Some(Line::Oversize { bytes, head: &self.oversize_head });
+            return Some(Line::Oversize { bytes, head: &self.oversize_head, tail: &self.oversize_tail });
         }
         let start = self.head;
         self.head = self.buffer.len();
@@ -117,16 +135,27 @@ impl LineSplitter {
         let held = self.buffer.len() - self.head;
         if let Some(dropped) = &mut self.dropping {
             *dropped += held as u64;
+            keep_end(&mut self.oversize_tail, &self.buffer[self.head..]);
         } else if held > self.max_line {
             self.dropping = Some(held as u64);
             self.oversize_head.clear();
-            self.oversize_head.extend_from_slice(&self.buffer[self.head..self.head + held.min(HEAD_BYTES)]);
+            self.oversize_head.extend_from_slice(&self.buffer[self.head..self.head + held.min(END_BYTES)]);
+            self.oversize_tail.clear();
+            keep_end(&mut self.oversize_tail, &self.buffer[self.head..]);
         } else {
             return;
         }
         self.buffer.truncate(self.head);
         self.searched = self.head;
     }
+}
+
+/// Appends to what is kept of an end.
+fn keep_end(end: &mut Vec<u8>, more: &[u8]) {
+    let more = &more[more.len() - more.len().min(END_BYTES)..];
+    let excess = (end.len() + more.len()).saturating_sub(END_BYTES);
+    end.drain(..excess);
+    end.extend_from_slice(more);
 }
 
 /// Without a leading BOM and trailing CRs (field case W05).
@@ -144,7 +173,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// All lines of `input`, cut into reads of the given sizes.
-    fn split(input: &[u8], sizes: &[usize], max: usize) -> Vec<Result<Vec<u8>, u64>> {
+    fn split(input: &[u8], sizes: &[usize], max: usize) -> Vec<Result<Vec<u8>, (u64, Vec<u8>)>> {
         let mut splitter = LineSplitter::new(max);
         let mut lines = Vec::new();
         let mut rest = input;
@@ -156,13 +185,13 @@ mod tests {
             while let Some(line) = splitter.next_line() {
                 lines.push(match line {
                     Line::Complete(l) => Ok(l.to_vec()),
-                    Line::Oversize { bytes, .. } => Err(bytes),
+                    Line::Oversize { bytes, tail, .. } => Err((bytes, tail.to_vec())),
                 });
             }
         }
         lines.extend(splitter.take_rest().map(|line| match line {
             Line::Complete(l) => Ok(l.to_vec()),
-            Line::Oversize { bytes, .. } => Err(bytes),
+            Line::Oversize { bytes, tail, .. } => Err((bytes, tail.to_vec())),
         }));
         lines
     }
@@ -186,7 +215,10 @@ mod tests {
             assert!(splitter.buffer.capacity() <= 3 * READ_ROOM, "{}", splitter.buffer.capacity());
         }
         splitter.read_buffer().extend_from_slice(b"\nok\n");
-        assert_eq!(splitter.next_line(), Some(Line::Oversize { bytes: 40_960_000, head: &[b'x'; HEAD_BYTES] }));
+        assert_eq!(
+            splitter.next_line(),
+            Some(Line::Oversize { bytes: 40_960_000, head: &[b'x'; END_BYTES], tail: &[b'x'; END_BYTES] })
+        );
         assert_eq!(splitter.next_line(), Some(Line::Complete(b"ok")));
         assert_eq!(splitter.next_line(), None);
     }
