@@ -127,6 +127,11 @@ impl<S> Pending<S> {
         self.calls.values().any(|c| matches!(c.effect, Effect::OpenSession(_)))
     }
 
+    /// Whether the agent owes an answer that somebody waits for.
+    pub fn any(&self) -> bool {
+        self.calls.values().any(|call| call.reply.is_some() || matches!(call.effect, Effect::EndTurn(_)))
+    }
+
     /// The one call that an answer is owed for, if it is one, the abandoned included.
     pub fn only(&self) -> Option<u64> {
         let mut ids = self.calls.keys().copied();

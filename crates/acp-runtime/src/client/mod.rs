@@ -25,7 +25,7 @@ use crate::diagnostics;
 use crate::error::{Error, ErrorCode, ExitFacts, Phase, Result};
 use crate::pending::{Effect, Reply};
 use crate::port::{Host, NoServices, Services};
-use crate::process::{Ladder, LaunchSpec, ProcessTree, spawn};
+use crate::process::{Ladder, LaunchSpec, ProcessTree, input_gone, spawn};
 use crate::services::permission::Floor;
 use crate::session::{SessionSpec, SharedState, TurnOptions, TurnReply};
 use crate::trace::Tap;
@@ -152,6 +152,7 @@ impl Client {
         started(&spawned.tree);
         let tree = Arc::clone(&spawned.tree);
         let transport = Transport {
+            input_gone: input_gone(&spawned.stdin),
             reader: Box::new(spawned.stdout),
             writer: Box::new(spawned.stdin),
             process: Arc::new(process::Adapter(Arc::clone(&tree))),

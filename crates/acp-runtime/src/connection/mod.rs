@@ -60,6 +60,8 @@ pub struct Transport {
     pub reader: Box<dyn AsyncRead + Send + Unpin>,
     /// The agent's stdin.
     pub writer: Box<dyn AsyncWrite + Send + Unpin>,
+    /// Resolves when the agent has closed that. Dropped together with it.
+    pub input_gone: BoxFuture<()>,
     /// The process.
     pub process: Arc<dyn AgentProcess>,
 }

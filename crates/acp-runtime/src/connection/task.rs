@@ -12,6 +12,7 @@ use super::state::State;
 use super::{Command, Transport};
 use crate::delivery::Outbox;
 use crate::error::ExitFacts;
+use crate::port::BoxFuture;
 use crate::wire::{Line, LineSplitter};
 
 /// After the process ended, how long its stdout may stay silent before it is given up: a descendant may hold it for ever
@@ -21,9 +22,14 @@ const DRAIN_SILENCE: Duration = Duration::from_millis(250);
 const DRAIN_LIMIT: Duration = Duration::from_secs(5);
 /// After stdout or stdin broke, how long the exit is waited for, which says more.
 const EXIT_WAIT: Duration = Duration::from_millis(500);
+/// After the agent closed its stdin, how long it may be silent while somebody waits for it. It can still answer what it has
+/// read, but neither a cancel nor an answer of ours reaches it any more.
+const DEAF_SILENCE: Duration = Duration::from_secs(10);
 /// Output waiting for the agent above this stops reading from it, and taking answers for it, in bytes: it has to take what
 /// there is first.
 const MAX_OUT_BYTES: usize = 8 * 1024 * 1024;
+
+const DEAF: &str = "the agent closed its stdin";
 
 /// What the loop knows of the transport.
 struct Ends {
@@ -31,6 +37,8 @@ struct Ends {
     exit: Option<ExitFacts>,
     /// Why the connection is beyond use although the process lives.
     broken: Option<&'static str>,
+    /// When an agent that closed its stdin has been silent for too long.
+    deaf: Option<Instant>,
     /// When waiting for more is over.
     deadline: Option<Instant>,
     /// When draining is over, whatever still comes.
@@ -38,11 +46,11 @@ struct Ends {
 }
 
 pub(super) async fn run(transport: Transport, mut commands: UnboundedReceiver<Command>, mut state: State) {
-    let Transport { mut reader, writer, process } = transport;
-    let mut writer = Some(writer);
+    let Transport { mut reader, writer, input_gone, process } = transport;
+    let mut input = Some(Input { writer, gone: input_gone });
     let mut lines = LineSplitter::new(state.options.max_line_bytes);
     let mut exited = process.exited();
-    let mut ends = Ends { eof: false, exit: None, broken: None, deadline: None, drain_limit: None };
+    let mut ends = Ends { eof: false, exit: None, broken: None, deaf: None, deadline: None, drain_limit: None };
 
     let end = loop {
         state.now = Instant::now();
@@ -56,7 +64,7 @@ pub(super) async fn run(transport: Transport, mut commands: UnboundedReceiver<Co
         }
         state.publish_all();
         state.reconsider_blocked();
-        close_input_when_wound(&mut state, &mut writer, &mut ends).await;
+        close_input_when_wound(&mut state, &mut input, &mut ends).await;
         if let Some(error) = state.stop.take() {
             break End::Stopped(error);
         }
@@ -67,7 +75,13 @@ pub(super) async fn run(transport: Transport, mut commands: UnboundedReceiver<Co
         let (has_output, others) = (state.has_output(), state.others_wait());
         let has_room = state.out.len() - state.written < MAX_OUT_BYTES;
         let may_read = !ends.eof && state.blocked.is_empty() && has_room;
-        let deadline = earliest(state.next_deadline(), ends.deadline.filter(|_| state.blocked.is_empty()));
+        let ending = earliest(ends.deadline, ends.deaf.filter(|_| state.pending.any()));
+        let deadline = earliest(state.next_deadline(), ending.filter(|_| state.blocked.is_empty()));
+        let (writer, gone) = match &mut input {
+            Some(Input { writer, gone }) => (Some(&mut **writer), Some(gone).filter(|_| ends.deaf.is_none())),
+            None => (None, None),
+        };
+        let may_go = gone.is_some();
         tokio::select! {
             command = commands.recv() => match command {
                 Some(command) => {
@@ -78,9 +92,10 @@ pub(super) async fn run(transport: Transport, mut commands: UnboundedReceiver<Co
             },
             // Times are taken after the wait, never before it.
             read = read_some(&mut *reader, &mut lines), if may_read => ends.on_read(&read, &state),
-            written = write_some(writer.as_deref_mut(), &state.out[state.written..]), if has_output => {
-                on_written(&mut state, &mut writer, &mut ends, &written);
+            written = write_some(writer, &state.out[state.written..]), if has_output => {
+                on_written(&mut state, &mut input, &mut ends, &written);
             }
+            () = hung_up(gone), if may_go => ends.deaf = Some(Instant::now() + DEAF_SILENCE),
             () = space(state.blocked.first().map(|outbox| &**outbox), others), if !state.blocked.is_empty() => state.on_space(),
             Some(finished) = state.inbound.next(), if has_room && !state.inbound.is_empty() => {
                 state.now = Instant::now();
@@ -115,6 +130,9 @@ impl Ends {
             }
             Ok(bytes) => {
                 state.shared.diagnostics.received_bytes(*bytes as u64);
+                if let Some(deaf) = &mut self.deaf {
+                    *deaf = Instant::now() + DEAF_SILENCE;
+                }
                 if let Some(limit) = self.drain_limit {
                     self.deadline = Some((Instant::now() + DRAIN_SILENCE).min(limit));
                 }
@@ -129,7 +147,7 @@ impl Ends {
     }
 
     fn on_broken_input(&mut self, now: Instant) {
-        self.broken.get_or_insert("the agent closed its stdin");
+        self.broken.get_or_insert(DEAF);
         self.wait(now + EXIT_WAIT);
     }
 
@@ -142,7 +160,11 @@ impl Ends {
         if !state.blocked.is_empty() {
             return None;
         }
-        let over = self.deadline.is_some_and(|deadline| deadline <= state.now);
+        let passed = |deadline: Option<Instant>| deadline.is_some_and(|deadline| deadline <= state.now);
+        let over = passed(self.deadline);
+        if self.exit.is_none() && passed(self.deaf) && state.pending.any() {
+            return Some(End::Closed(DEAF));
+        }
         match &self.exit {
             Some(exit) if self.eof || over => Some(End::Exited(exit.clone())),
             None if over => self.broken.map(End::Closed),
@@ -187,9 +209,20 @@ async fn space(blocked: Option<&Outbox>, park: bool) {
     }
 }
 
-type Writer = Option<Box<dyn AsyncWrite + Send + Unpin>>;
+/// The agent's stdin. Both hold it open.
+struct Input {
+    writer: Box<dyn AsyncWrite + Send + Unpin>,
+    gone: BoxFuture<()>,
+}
 
-fn on_written(state: &mut State, writer: &mut Writer, ends: &mut Ends, written: &std::io::Result<usize>) {
+async fn hung_up(gone: Option<&mut BoxFuture<()>>) {
+    match gone {
+        Some(gone) => gone.await,
+        None => std::future::pending().await,
+    }
+}
+
+fn on_written(state: &mut State, input: &mut Option<Input>, ends: &mut Ends, written: &std::io::Result<usize>) {
     match written {
         Ok(bytes) if *bytes > 0 => {
             state.written += *bytes;
@@ -208,7 +241,7 @@ fn on_written(state: &mut State, writer: &mut Writer, ends: &mut Ends, written: 
         }
         // The agent closed its stdin: a typed failure of what waits, never a crash (field case P09).
         _ => {
-            *writer = None;
+            *input = None;
             state.input_closed = true;
             state.out.clear();
             state.written = 0;
@@ -218,15 +251,15 @@ fn on_written(state: &mut State, writer: &mut Writer, ends: &mut Ends, written: 
 }
 
 /// Closes the agent's stdin once a teardown's turns have ended and its output is written, or its grace is over.
-async fn close_input_when_wound(state: &mut State, writer: &mut Writer, ends: &mut Ends) {
+async fn close_input_when_wound(state: &mut State, input: &mut Option<Input>, ends: &mut Ends) {
     let Some(winding) = &state.winding else { return };
     let idle = !state.has_output() && state.sessions.iter_mut().all(|s| s.turn.is_none());
-    if !(idle || winding.deadline <= state.now || ends.exit.is_some() || ends.broken.is_some()) {
+    if !(idle || winding.deadline <= state.now || ends.exit.is_some() || ends.broken.is_some() || ends.deaf.is_some()) {
         return;
     }
     state.input_closed = true;
-    if let Some(mut writer) = writer.take() {
-        let _ = writer.shutdown().await;
+    if let Some(mut input) = input.take() {
+        let _ = input.writer.shutdown().await;
     }
     if let Some(winding) = state.winding.take() {
         let _ = winding.done.send(());

@@ -6,6 +6,7 @@
 //! `docs/decisions/process-ownership.md` weighs the alternatives.
 
 mod env;
+mod input;
 mod lookup;
 #[cfg(unix)]
 mod mark;
@@ -18,6 +19,7 @@ mod tree;
 pub mod watchdog;
 
 pub use env::build_spawn_env;
+pub use input::input_gone;
 pub use lookup::find_binary;
 pub use spawn::{Spawned, spawn};
 pub use spec::{DEFAULT_STDERR_BYTES, LaunchSpec, OwnerId, RedactFn};

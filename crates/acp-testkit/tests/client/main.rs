@@ -6,6 +6,7 @@ mod answers;
 mod backpressure;
 mod cancel;
 mod children;
+mod deaf;
 mod endings;
 mod failures;
 mod gates;

@@ -50,6 +50,7 @@ impl MemoryAgent {
         let transport = Transport {
             reader: Box::new(Stdout(Arc::clone(&agent))),
             writer: Box::new(Stdin(Arc::clone(&agent))),
+            input_gone: Box::pin(std::future::pending()),
             process: Arc::new(Immortal),
         };
         let options = Options {

@@ -4,6 +4,7 @@
 
 mod env;
 mod escape;
+mod input;
 mod kill;
 mod namespace;
 mod shutdown;
