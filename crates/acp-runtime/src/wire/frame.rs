@@ -172,8 +172,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// A line, or the length and the end of one that was dropped.
+    type Read = Result<Vec<u8>, (u64, Vec<u8>)>;
+
     /// All lines of `input`, cut into reads of the given sizes.
-    fn split(input: &[u8], sizes: &[usize], max: usize) -> Vec<Result<Vec<u8>, (u64, Vec<u8>)>> {
+    fn split(input: &[u8], sizes: &[usize], max: usize) -> Vec<Read> {
         let mut splitter = LineSplitter::new(max);
         let mut lines = Vec::new();
         let mut rest = input;
