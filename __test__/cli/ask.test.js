@@ -92,10 +92,14 @@ test('sends the system prompt where the agent takes one, and before the prompt e
 
 test('passes its time limit on', async () => {
   const { seen } = await acp(['ask', '--timeout', '50', 'hi']);
-  assert.equal(seen.launch.initializeTimeoutMs, 50);
-  assert.equal(seen.prompts[0][1].timeoutMs, 50);
+  const limits = [seen.launch.initializeTimeoutMs, seen.session.timeoutMs, seen.prompts[0][1].timeoutMs];
+  assert.ok(limits.every((ms) => ms > 0 && ms <= 50), String(limits));
+  assert.deepEqual(limits, [...limits].sort((a, b) => b - a), 'they share one');
   const long = await acp(['ask', '--timeout', '900000', 'hi']);
-  assert.equal(long.seen.launch.initializeTimeoutMs, 30_000);
+  assert.ok(long.seen.launch.initializeTimeoutMs > 30_000, 'a slow start can be given more than the usual');
+  const none = await acp(['ask', 'hi']);
+  assert.equal(none.seen.launch.initializeTimeoutMs, undefined);
+  assert.equal('timeoutMs' in none.seen.session, false);
 });
 
 test('--trace writes a transcript, for its owner alone', async (t) => {
@@ -219,12 +223,40 @@ test('a second Ctrl-C kills the agent', async () => {
 });
 
 test('a reader that goes away ends the turn', async () => {
-  const stdout = Object.assign(new Writable({ write: (_chunk, _encoding, done) => done(new Error('EPIPE')) }), { text: '' });
+  const stdout = Object.assign(new Writable({ write: (_chunk, _encoding, done) => done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })) }), { text: '' });
   const during = (/** @type {any} */ seen) =>
     seen.prompts[0][1].signal.aborted ? undefined : once(seen.prompts[0][1].signal, 'abort');
   const { code, seen } = await acp(['ask', 'hi'], { api: fakeApi({ events: [says('a')], during }), stdout });
   assert.equal(code, 130);
   assert.equal(seen.closed, 1);
+});
+
+test('output that cannot be written ends the turn, and is said', async () => {
+  const full = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+  for (const words of [['ask', 'hi'], ['ask', '--json', 'hi'], ['probe'], ['--version'], ['ask', '--help']]) {
+    const stdout = Object.assign(new Writable({ write: (_chunk, _encoding, done) => done(full) }), { text: '' });
+    const { code, stderr } = await acp(words, { api: fakeApi({ events: [says('a')], status: { ok: true } }), stdout });
+    assert.equal(code, 1, words.join(' '));
+    assert.match(stderr, /^acp: the output cannot be written: ENOSPC/, words.join(' '));
+  }
+});
+
+test('a reader that went away is told by the exit code alone, whatever was to be written', async () => {
+  const gone = Object.assign(new Error('write EPIPE'), { code: 'EPIPE' });
+  for (const words of [['ask', 'hi'], ['ask', '--json', 'hi'], ['probe'], ['--version'], ['ask', '--help']]) {
+    const stdout = Object.assign(new Writable({ write: (_chunk, _encoding, done) => done(gone) }), { text: '' });
+    const { code, stderr } = await acp(words, { api: fakeApi({ events: [says('a')], status: { ok: true } }), stdout });
+    assert.deepEqual([code, stderr], [130, ''], words.join(' '));
+  }
+});
+
+test('a dumb terminal gets no control sequences', async (t) => {
+  const { TERM } = process.env;
+  t.after(() => (TERM === undefined ? delete process.env.TERM : (process.env.TERM = TERM)));
+  process.env.TERM = 'dumb';
+  const events = [{ type: 'agent_thought_chunk', content: { type: 'text', text: 'hm' } }, says('Hello')];
+  const { stderr } = await acp(['ask', 'hi'], { api: fakeApi({ events }), tty: true });
+  assert.equal(stderr, 'hm\n');
 });
 
 test('waits for a slow reader', async () => {

@@ -6,7 +6,7 @@ const { text: readAll } = require('node:stream/consumers');
 const { agentFrom, agentHelp, agentOptions, parse, timeoutFrom } = require('./agent-options');
 const { showEvent } = require('./events');
 const { exitCodeFor, exitCodes, UsageError } = require('./exit-codes');
-const { Interrupt } = require('./interrupt');
+const { CANCEL_GRACE_MS, Interrupt } = require('./interrupt');
 const { Terminal } = require('./terminal');
 const { openTrace } = require('./trace-file');
 
@@ -29,7 +29,8 @@ ${agentHelp}
 
 The turn:
   --system <text>           a system prompt
-  --timeout <ms>            how long the whole turn may take (default: as long as it likes)
+  --timeout <ms>            how long all of it may take: start, session and turn (default: 30 s for the handshake, a
+                            minute for the session, and as long as it likes for the turn)
   --allow                   says yes to every permission question (default: no to every one)
   --read, --write           lets the agent read or write files in its folder
   --terminal                lets the agent run commands through this program; they run as you
@@ -44,6 +45,21 @@ Exit codes: 0 answered, 1 failed, 2 wrong usage, 124 no handshake in time, 127 p
 
 const SIGNED_OUT = 'The agent is not signed in: its whole answer is a notice to do so. "acp login" signs in to the same agent.';
 const CUT = 'The answer is longer than is kept, so no JSON is taken from it.';
+
+/**
+ * A limit that several calls share.
+ *
+ * @param {number | undefined} timeoutMs
+ */
+function deadline(timeoutMs) {
+  const end = timeoutMs === undefined ? undefined : performance.now() + timeoutMs;
+  const left = () => (end === undefined ? undefined : Math.max(1, Math.ceil(end - performance.now())));
+  return {
+    /** The same under the name that most calls have for it. */
+    option: () => (end === undefined ? {} : { timeoutMs: left() }),
+    left,
+  };
+}
 
 /**
  * The system prompt goes the protocol's way where the agent knows it, and before the prompt everywhere else.
@@ -96,13 +112,14 @@ function failureText(error) {
  */
 async function turn(world, values, launch, prompt, interrupt, terminal) {
   const { AcpClient, extractJsonObjects } = world.api();
-  const timeoutMs = timeoutFrom(values.timeout);
+  const limit = deadline(timeoutFrom(values.timeout));
   const streamed = !values.json && !values['recover-json'];
 
   terminal.wait('starting the agent');
   const client = await AcpClient.launch({
     ...launch,
-    ...(timeoutMs !== undefined && { initializeTimeoutMs: Math.min(timeoutMs, 30_000) }),
+    initializeTimeoutMs: limit.left(),
+    cancelGraceMs: CANCEL_GRACE_MS,
     signal: interrupt.signal,
     onPermission(request) {
       const decision = values.allow ? 'allow' : 'deny';
@@ -117,8 +134,9 @@ async function turn(world, values, launch, prompt, interrupt, terminal) {
   try {
     interrupt.signal.throwIfAborted();
     const { session: sessionOptions, input } = withSystem(values.system, prompt, client.agentCapabilities);
-    const session = await client.newSession({ cwd: launch.cwd, ...sessionOptions, signal: interrupt.signal });
-    const running = session.prompt(input, { signal: interrupt.signal, ...(timeoutMs !== undefined && { timeoutMs }) });
+    const { signal } = interrupt;
+    const session = await client.newSession({ cwd: launch.cwd, ...sessionOptions, ...limit.option(), signal });
+    const running = session.prompt(input, { ...limit.option(), signal });
     terminal.wait('waiting for the answer');
     for await (const event of running) {
       if (!showEvent(terminal, event, streamed)) await once(world.stdout, 'drain', { signal: interrupt.signal });
@@ -163,7 +181,7 @@ async function ask(world, args) {
       const stopReason = result.stopReason || undefined;
       const noJson = result.textTruncated ? CUT : 'The answer has no JSON.';
       const problem = signedOut ? SIGNED_OUT : clean ? noJson : `The turn ended with ${stopReason}.`;
-      const code = signedOut ? 'sign_in_required' : 'abnormal_stop';
+      const code = signedOut ? 'sign_in_required' : clean ? 'no_json' : 'abnormal_stop';
       const error = ok ? undefined : { code, phase: 'prompt', message: problem };
       terminal.answer(`${JSON.stringify({ ok, stopReason, text, parsed, usage, ...about, error }, undefined, 2)}\n`);
     } else {

@@ -4,6 +4,7 @@ const { version } = require('../../package.json');
 const { ask, failureText } = require('./ask');
 const { exitCodes, UsageError } = require('./exit-codes');
 const { login } = require('./login');
+const { Output } = require('./output');
 const { probe } = require('./probe');
 const { replay } = require('./replay');
 const { harmless } = require('./terminal');
@@ -40,6 +41,12 @@ const commands = {
  * @returns {Promise<number>} The exit code.
  */
 async function main(world) {
+  const output = new Output(world);
+  return output.end(await run(world));
+}
+
+/** @param {import('./types').World} world */
+async function run(world) {
   const [name, ...args] = world.argv;
   try {
     if (name === undefined || name === '--help' || name === '-h' || name === 'help') {

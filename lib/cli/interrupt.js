@@ -1,14 +1,18 @@
 'use strict';
 
 const { exitCodes } = require('./exit-codes');
+const { Output } = require('./output');
+
+/** Milliseconds that an agent has to end a turn that was interrupted, before it is ended itself: a person waits. */
+const CANCEL_GRACE_MS = 3_000;
 
 /**
- * Hears Ctrl-C, a request to end, and a reader that went away. The first aborts `signal`; a second one calls `force`.
- * The exit code is the first one's.
+ * Hears Ctrl-C, a request to end, and output that cannot be written any more. The first aborts `signal`; a second one calls
+ * `force`. The exit code is the first one's.
  */
 class Interrupt {
   /** @param {import('./types').World} world */
-  constructor({ signals, stdout }) {
+  constructor({ signals, stdout, stderr }) {
     this.controller = new AbortController();
     /** @type {number | undefined} */
     this.exitCode = undefined;
@@ -21,17 +25,23 @@ class Interrupt {
     };
     const onInt = on(exitCodes.interrupted);
     const onTerm = on(exitCodes.terminated);
-    signals.on('SIGINT', onInt);
+    // Nobody reads the answer any more, or it fits nowhere: there is no point in going on.
+    const onFailed = on(exitCodes.failed);
+    const onError = (/** @type {NodeJS.ErrnoException} */ error) => (Output.isGone(error) ? onInt : onFailed)();
+    const onKey = () => {
+      if (this.exitCode === undefined && stderr.isTTY) stderr.write('\nacp: ending the agent; Ctrl-C again ends it at once\n');
+      onInt();
+    };
+    signals.on('SIGINT', onKey);
     signals.on('SIGTERM', onTerm);
-    // Nobody reads the answer any more, so there is no point in going on.
-    stdout.on('error', onInt);
+    stdout.on('error', onError);
     stdout.on('close', onInt);
     if (stdout.destroyed) onInt();
     this.dispose = () => {
-      signals.off('SIGINT', onInt);
+      signals.off('SIGINT', onKey);
       signals.off('SIGTERM', onTerm);
+      stdout.off('error', onError);
       stdout.off('close', onInt);
-      // The listener for output errors stays: a late one must not end the process with a stack trace.
     };
   }
 
@@ -41,4 +51,4 @@ class Interrupt {
   }
 }
 
-module.exports = { Interrupt };
+module.exports = { CANCEL_GRACE_MS, Interrupt };

@@ -37,7 +37,9 @@ class Terminal {
     this.stdout = stdout;
     this.stderr = stderr;
     this.remarks = remarks;
-    this.colour = stderr.isTTY === true && !process.env.NO_COLOR;
+    // A dumb terminal shows control sequences as they are.
+    this.steerable = stderr.isTTY === true && process.env.TERM !== 'dumb';
+    this.colour = this.steerable && !process.env.NO_COLOR;
     // Both on one screen: a remark must not start in the middle of a line of the answer.
     this.shared = stdout.isTTY === true && stderr.isTTY === true;
     this.atLineStart = true;
@@ -116,7 +118,7 @@ class Terminal {
 
   /** Shows that something is going on until there is something to show. @param {string} text */
   wait(text) {
-    if (this.stderr.isTTY !== true || this.spinner || this.thinking) return;
+    if (!this.steerable || this.spinner || this.thinking) return;
     if (this.shared && !this.atLineStart) return;
     let frame = 0;
     const draw = () => this.stderr.write(`${CLEAR_LINE}${this.dim(`${FRAMES[frame++ % FRAMES.length]} ${text}`)}`);

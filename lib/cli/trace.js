@@ -7,7 +7,7 @@ const { agentFrom, agentHelp, agentOptions, parse, timeoutFrom } = require('./ag
 const { failureText } = require('./ask');
 const { showEvent } = require('./events');
 const { exitCodeFor, exitCodes, UsageError } = require('./exit-codes');
-const { Interrupt } = require('./interrupt');
+const { CANCEL_GRACE_MS, Interrupt } = require('./interrupt');
 const { Terminal, harmlessJson } = require('./terminal');
 const { openTrace, tracing } = require('./trace-file');
 
@@ -32,7 +32,8 @@ ${agentHelp}
   -- program argument …     the same as --cmd program -- argument …
 
 The turns:
-  --timeout <ms>            how long each may take (default: as long as it likes)
+  --timeout <ms>            how long each may take, and before them the handshake and the session (default: 30 s, a
+                            minute, and as long as they like for the turns)
   --allow                   says yes to every permission question (default: no to every one)
   --read, --write           lets the agent read or write files in its folder
   --terminal                lets the agent run commands through this program; they run as you
@@ -71,6 +72,8 @@ async function record(world, values, launch, turns, interrupt, terminal) {
   terminal.wait('starting the agent');
   const client = await AcpClient.launch({
     ...launch,
+    ...(timeoutMs !== undefined && { initializeTimeoutMs: timeoutMs }),
+    cancelGraceMs: CANCEL_GRACE_MS,
     signal,
     onPermission: () => (values.allow ? 'allow' : 'deny'),
     fs: { read: values.read === true, write: values.write === true },
@@ -78,7 +81,7 @@ async function record(world, values, launch, turns, interrupt, terminal) {
   });
   interrupt.force = () => client.kill();
   try {
-    const session = await client.newSession({ cwd: launch.cwd, signal });
+    const session = await client.newSession({ cwd: launch.cwd, ...(timeoutMs !== undefined && { timeoutMs }), signal });
     for await (const prompt of turns) {
       signal.throwIfAborted();
       const turn = session.prompt(prompt, { signal, ...(timeoutMs !== undefined && { timeoutMs }) });
