@@ -9,7 +9,7 @@ use acp_runtime::delivery::{Kind, Outbox};
 use acp_runtime::error::{Error, ErrorCode, Phase};
 use acp_runtime::pending::{Effect, Reply};
 use acp_runtime::process::ProcessTree;
-use acp_runtime::session::{SessionSpec, ViewKind};
+use acp_runtime::session::{SessionSpec, TurnOutcome, ViewKind};
 use napi_derive::napi;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -91,7 +91,7 @@ impl NativeClient {
                     // In place before JavaScript hears of it, which may call at once.
                     let client = launching.client.get_or_init(|| client);
                     promise.resolve(&Ready { pid: client.pid(), facts: client.facts() });
-                    watch(client, Arc::clone(&launching.control));
+                    tell_closed(client, Arc::clone(&launching.control));
                 }
                 Err(error) => promise.reject(error),
             }
@@ -115,7 +115,7 @@ impl NativeClient {
 }
 
 /// Tells JavaScript when the whole tree is gone. Does not hold the client.
-fn watch(client: &Client, control: Arc<Outbox>) {
+fn tell_closed(client: &Client, control: Arc<Outbox>) {
     let closed = client.closed();
     tokio::spawn(async move {
         push(&control, Kind::Closed, &closed.await);
@@ -243,13 +243,16 @@ impl NativeClient {
         };
         let blocks: Box<RawValue> = parse(&blocks)?;
         let (options, meta) = parse::<Turn>(&options)?.into_core();
-        client.prompt_with_meta(
-            &session_id,
-            &blocks,
-            meta.as_deref(),
-            options,
-            Box::new(move |outcome| promise.settle_turn(outcome)),
-        );
+        let hub = Arc::clone(&self.0.hub);
+        let settle = Box::new(move |outcome: Result<TurnOutcome, Error>| {
+            let early = outcome.as_ref().map_or(true, |outcome| outcome.cancel_requested);
+            promise.settle_turn(outcome);
+            // A limit, a cancel: it must not wait behind events that nobody takes. JavaScript pauses again after it.
+            if early {
+                hub.set_paused(channel, false);
+            }
+        });
+        client.prompt_with_meta(&session_id, &blocks, meta.as_deref(), options, settle);
         Ok(())
     }
 

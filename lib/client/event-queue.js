@@ -50,6 +50,8 @@ class EventQueue {
     if (this.ended) return;
     this.ended = true;
     this.failure = failure;
+    // What it holds is all that it will ever hold.
+    if (this.paused) this.press(false);
     if (this.items.length - this.head > 0) return;
     for (const reader of this.readers.splice(0)) reader(/** @type {any} */ (this.last()));
   }

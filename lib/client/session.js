@@ -45,6 +45,8 @@ class AcpSession {
   #over = false;
   /** Receives what is repeated while the session is reopened. @type {((event: any) => void) | undefined} */
   #onReplay;
+  /** @type {Promise<void> | undefined} */
+  #closing;
   /** Whether it ended because the connection did: whoever calls then is told why that ended. */
   #lost = false;
 
@@ -197,6 +199,8 @@ class AcpSession {
     } finally {
       // At once, so that nothing gets in between.
       if (this.#turn === turn) this.#turn = /** @type {PromptTurn | undefined} */ (this.#queue.next());
+      // Its end was let through in any case; whoever else is behind still is.
+      if (this.#pressing.size > 0 && !this.#closed) this.#native.setPaused(true);
       signal?.removeEventListener('abort', abort);
     }
   }
@@ -288,7 +292,11 @@ class AcpSession {
   /** @returns {Promise<{ state: 'cancelled' | 'forced' | 'idle' }>} */
   async #cancelRunning() {
     if (this.#closed) return { state: 'idle' };
-    return { state: await this.#native.cancel(this.#client.cancelGraceMs) };
+    const turn = this.#turn;
+    const state = await this.#native.cancel(this.#client.cancelGraceMs);
+    // It may have ended before, and its end wait behind events that nobody takes.
+    if (turn !== undefined && this.#turn === turn && !this.#closed) this.#native.setPaused(false);
+    return { state };
   }
 
   /**
@@ -334,10 +342,20 @@ class AcpSession {
     return this.#run(turn, prompt, options.signal);
   }
 
-  async close() {
+  close() {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close() {
     if (this.#closed) return;
     this.#queue.dropAll(closedError);
-    if (this.#turn !== undefined) await this.cancel();
+    const turn = this.#turn;
+    if (turn !== undefined) {
+      await this.#cancelRunning();
+      // Its end comes through the channel that is closed below.
+      await turn.result.then(() => {}, () => {});
+    }
     if (this.#closed) return;
     this.#closed = true;
     this.#early = undefined;
@@ -386,7 +404,7 @@ class AcpSession {
   }
 
   #check() {
-    if (this.#closed && !this.#lost) throw closedError();
+    if ((this.#closed || this.#closing !== undefined) && !this.#lost) throw closedError();
   }
 }
 

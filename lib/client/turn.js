@@ -53,6 +53,8 @@ class PromptTurn {
     const queue = new EventQueue(this.onPressure);
     const held = this.unclaimed ?? [];
     this.unclaimed = undefined;
+    // Whoever iterated before gets no more, so has nothing to hold back.
+    if (this.queue?.paused) this.queue.press(false);
     this.queue = queue;
     queue.onLeave = () => {
       if (this.queue === queue) this.queue = undefined;
