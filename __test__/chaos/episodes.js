@@ -1,5 +1,6 @@
 'use strict';
 
+const { FusionHost } = require('./fusion.js');
 const { Ledger } = require('./ledger.js');
 const { Random } = require('./random.js');
 const { TypedHost } = require('./typed.js');
@@ -22,7 +23,8 @@ const { held, leftovers } = require('./world.js');
 async function episode(seed, world) {
   const random = new Random(seed);
   const ledger = new Ledger();
-  const host = new TypedHost(random, ledger, world);
+  const Host = random.chance(0.3) ? FusionHost : TypedHost;
+  const host = new Host(random, ledger, world);
   void ledger.watch('episode', () => host.run());
   await ledger.settle();
   return ledger;
@@ -44,6 +46,8 @@ async function run({ seed, episodes, together = 1, onFailure }) {
   for (let done = 0; done < episodes; done += together) {
     const seeds = Array.from({ length: Math.min(together, episodes - done) }, (_, i) => seed + done + i);
     const mark = `ACP_CHAOS=${process.pid}-${seed + done}`;
+    // The adapter's agents have it from here.
+    process.env.ACP_CHAOS = mark.split('=')[1];
     const ledgers = await Promise.all(seeds.map((one) => episode(one, { mark, killAll: together === 1 })));
     // What is made once, such as threads, is there after the first.
     before ??= { ...held(), children: 0, agents: 0, promises: 0, channels: 1, clock: 0 };

@@ -10,6 +10,7 @@
  * @property {any[]} script
  * @property {object} answer
  * @property {boolean} deaf Whether a cancel is ignored.
+ * @property {{ code: number, words?: string }} [leaves] It ends with the agent leaving, by a code that only this turn has.
  */
 
 const NOISE = [
@@ -123,15 +124,22 @@ function answer(random) {
   ]);
 }
 
-/** A turn. @param {Random} random @param {string} tag @returns {Script} */
-function script(random, tag) {
+/** A turn. @param {Random} random @param {number} n Its number in the episode. @returns {Script} */
+function script(random, n) {
+  const tag = `p${n}`;
   const steps = Array.from({ length: random.int(0, 6) }, () => step(random));
-  if (random.chance(0.12)) {
-    if (random.chance(0.5)) steps.push({ do: 'stderr', text: `last words of ${tag}\n` });
-    if (random.chance(0.2)) steps.push({ do: 'long', n: 100, end: '' });
+  const whole = { tag, script: steps, answer: answer(random), deaf: random.chance(0.15) };
+  if (!random.chance(0.15)) return whole;
+  const words = random.chance(0.5) ? `last words of ${tag}` : undefined;
+  if (words !== undefined) steps.push({ do: 'stderr', text: `${words}\n` });
+  if (random.chance(0.2)) steps.push({ do: 'long', n: 100, end: '' });
+  if (random.chance(0.5)) {
     steps.push(fatal(random));
+    return whole;
   }
-  return { tag, script: steps, answer: answer(random), deaf: random.chance(0.15) };
+  const code = 20 + n;
+  steps.push({ do: 'exit', code });
+  return { ...whole, leaves: { code, words } };
 }
 
 /** The text that a turn says before it ends: whole, unless something ends it early. @param {Script} script */

@@ -2,12 +2,10 @@
 
 // A host of the typed API that does anything, in any order.
 
-const path = require('node:path');
 const { setTimeout: sleep } = require('node:timers/promises');
 const { AcpClient, killAllProcesses } = require('../..');
 const plan = require('./plan.js');
-
-const AGENT = path.join(__dirname, 'agent.js');
+const { AGENT, LONGEST, checkFailure, handler, pieces } = require('./host.js');
 
 /**
  * @typedef {import('./random').Random} Random
@@ -27,8 +25,6 @@ class TypedHost {
     this.ledger = ledger;
     this.world = world;
     this.turns = 0;
-    /** Whether anything of this host can end the agent before its time. */
-    this.rough = false;
     /** @type {AcpClient | undefined} */
     this.client = undefined;
   }
@@ -47,7 +43,7 @@ class TypedHost {
     const trouble = this.trouble(client, random.fork());
     // Sometimes the end comes while everything runs.
     if (random.chance(0.4)) await sleep(random.int(0, 250));
-    else await Promise.all([...sessions, trouble]);
+    else await Promise.race([Promise.all([...sessions, trouble]), sleep(LONGEST, undefined, { ref: false })]);
     await this.end(client);
     await Promise.all([...sessions, trouble]);
     this.afterwards(client);
@@ -61,7 +57,7 @@ class TypedHost {
   launchOptions(behaviour, signal) {
     const { random } = this;
     const [name, value] = this.world.mark.split('=');
-    const handler = (/** @type {unknown[]} */ ...answers) => this.handler(answers);
+    const answers = (/** @type {unknown[]} */ ...some) => handler(random.fork(), some);
     /** @type {any} */
     const options = {
       command: process.execPath, args: [AGENT, JSON.stringify(behaviour)], cwd: process.cwd(),
@@ -69,39 +65,14 @@ class TypedHost {
       initializeTimeoutMs: random.pick([300, 2000]), requestTimeoutMs: random.pick([100, 500, 5000]),
       cancelGraceMs: random.pick([0, 50, 500]), state: random.chance(0.7), signal,
     };
-    if (random.chance(0.7)) options.onPermission = handler('allow', 'deny', { optionId: 'yes' }, 7);
-    if (random.chance(0.5)) options.fs = { read: true, write: true, approveWrite: handler(true, false) };
-    if (random.chance(0.5)) options.terminal = random.chance(0.5) ? true : { approve: handler(true, false) };
-    if (random.chance(0.5)) options.onElicitation = handler({ action: 'accept', content: { a: 'x' } }, { action: 'cancel' }, 7);
-    if (random.chance(0.5)) options.onExtRequest = handler({ a: 1 }, undefined, 10n);
-    if (random.chance(0.3)) options.onExtNotification = handler(undefined);
+    if (random.chance(0.7)) options.onPermission = answers('allow', 'deny', { optionId: 'yes' }, 7);
+    if (random.chance(0.5)) options.fs = { read: true, write: true, approveWrite: answers(true, false) };
+    if (random.chance(0.5)) options.terminal = random.chance(0.5) ? true : { approve: answers(true, false) };
+    if (random.chance(0.5)) options.onElicitation = answers({ action: 'accept', content: { a: 'x' } }, { action: 'cancel' }, 7);
+    if (random.chance(0.5)) options.onExtRequest = answers({ a: 1 }, undefined, 10n);
+    if (random.chance(0.3)) options.onExtNotification = answers(undefined);
     if (random.chance(0.1)) options.onWire = () => {};
     return options;
-  }
-
-  /**
-   * A handler that answers at once, late, never, or throws.
-   *
-   * @param {unknown[]} answers
-   * @returns {(...args: any[]) => any}
-   */
-  handler(answers) {
-    const random = this.random.fork();
-    return () => {
-      const answer = random.pick(answers);
-      switch (random.int(0, 9)) {
-        case 0:
-          throw new Error('a handler threw');
-        case 1:
-          return Promise.reject(new Error('a handler rejected'));
-        case 2:
-          return new Promise(() => {});
-        case 3:
-          return sleep(random.int(0, 50), answer);
-        default:
-          return answer;
-      }
-    };
   }
 
   /**
@@ -174,8 +145,8 @@ class TypedHost {
   /** @param {AcpSession} session @param {Random} random */
   async prompt(session, random) {
     const { ledger } = this;
-    const script = plan.script(random, `p${(this.turns += 1)}`);
-    const text = textOf(script);
+    const script = plan.script(random, (this.turns += 1));
+    const text = plan.textOf(script);
     const signal = this.signal(0.15, random);
     const limits = random.chance(0.2) ? { timeoutMs: random.pick([1, 50, 300]) } : {};
     if (random.chance(0.15)) Object.assign(limits, { idleTimeoutMs: random.pick([20, 200]) });
@@ -188,7 +159,7 @@ class TypedHost {
     if (random.chance(0.15)) {
       setTimeout(() => void ledger.watch('turn.cancel', () => turn.cancel()), random.int(0, 100));
     }
-    const result = await ledger.watch(script.tag, () => turn, { signal, failed: (error) => this.checkFailure(error, script, text) });
+    const result = await ledger.watch(script.tag, () => turn, { signal, failed: (error) => checkFailure(ledger, error, script) });
     const events = await heard;
     if (result === undefined) return;
     if (result.textTruncated) ledger.violation(`${script.tag}: truncated`);
@@ -199,24 +170,6 @@ class TypedHost {
     if (events !== undefined && events !== result.text) {
       ledger.violation(`${script.tag}: the events say ${events.length} units, the text ${result.text.length}`);
     }
-  }
-
-  /**
-   * A turn that failed still tells what had arrived.
-   *
-   * @param {any} error
-   * @param {plan.Script} script
-   * @param {string} text
-   */
-  checkFailure(error, script, text) {
-    const { ledger } = this;
-    const own = pieces(error.partialText ?? '', script.tag);
-    if (!text.startsWith(own)) ledger.violation(`${script.tag}: partial text out of order: ${own.slice(0, 200)}`);
-    const last = script.script.at(-1);
-    if (error.code !== 'agent_exited' || last?.do !== 'exit' || error.exit?.exitCode !== last.code) return;
-    // Nobody else ended it, for nobody else would have made it leave with this code.
-    if (last.code === 0 || this.rough) return;
-    if (error.phase !== 'prompt') ledger.violation(`${script.tag}: agent_exited in phase ${error.phase}`);
   }
 
   /**
@@ -280,7 +233,6 @@ class TypedHost {
     const { ledger } = this;
     const what = random.weighted([[14, 'none'], [2, 'kill'], [2, 'outside'], [1, 'close'], [this.world.killAll ? 1 : 0, 'all']]);
     if (what === 'none') return;
-    this.rough = true;
     await sleep(random.int(0, 200));
     ledger.note(`trouble: ${what}`);
     if (what === 'kill') client.kill();
@@ -298,7 +250,6 @@ class TypedHost {
   /** @param {AcpClient} client */
   async end(client) {
     const { random, ledger } = this;
-    this.rough = true;
     if (random.chance(0.1)) client.kill();
     const close = () => ledger.watch('close', () => client.close({ graceMs: random.pick([0, 50, 300]) }));
     const exits = await Promise.all(random.chance(0.2) ? [close(), close()] : [close()]);
@@ -315,11 +266,4 @@ class TypedHost {
   }
 }
 
-/** The pieces of a text that a turn numbered. What others said too late may stand between them. @param {string} text @param {string} tag */
-function pieces(text, tag) {
-  return [...text.matchAll(/\S+ /g)].map(([piece]) => piece).filter((piece) => piece.startsWith(`${tag}:`)).join('');
-}
-
-const { textOf } = plan;
-
-module.exports = { TypedHost, AGENT, pieces };
+module.exports = { TypedHost };
