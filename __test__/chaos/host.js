@@ -37,7 +37,7 @@ function handler(random, answers) {
 
 /** The pieces of a text that a turn numbered. What others said too late may stand between them. @param {string} text @param {string} tag */
 function pieces(text, tag) {
-  return [...text.matchAll(/\S+ /g)].map(([piece]) => piece).filter((piece) => piece.startsWith(`${tag}:`)).join('');
+  return [...text.matchAll(new RegExp(`${tag}:\\d+ `, 'g'))].map(([piece]) => piece).join('');
 }
 
 /**
