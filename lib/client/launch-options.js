@@ -71,9 +71,9 @@ function handlersOf(options, mcp) {
   }
   handlers.mcp = (message, signal) => mcp.answer(message, signal);
   handlers.notification = (method, params) => {
-    if (method === 'elicitation/complete') options.onElicitationComplete?.(clean(params));
-    else if (method === 'auth/status_update') options.onAuthStatus?.(authStatusOf(params));
-    else options.onExtNotification?.(method, params);
+    if (method === 'elicitation/complete') return options.onElicitationComplete?.(clean(params));
+    if (method === 'auth/status_update') return options.onAuthStatus?.(authStatusOf(params));
+    return options.onExtNotification?.(method, params);
   };
   if (options.onWire) handlers.wire = (frame) => options.onWire?.(frame);
   return handlers;

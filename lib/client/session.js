@@ -122,7 +122,7 @@ class AcpSession {
     if (!wanted && !(kind === Kind.UPDATE && changesState(text))) return;
     const event = this.#reader.read(kind, text);
     this.#follow(event);
-    onReplay?.(event);
+    if (onReplay !== undefined) heed(onReplay(event));
     if (this.#reader.turn) turn?.push(event);
     for (const watcher of this.#watchers) watcher.push(event);
   }

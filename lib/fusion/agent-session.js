@@ -9,6 +9,7 @@
  */
 
 const { AcpError } = require('../errors.js');
+const { heed } = require('../native/hub.js');
 
 /** Milliseconds after a cancel until a turn that goes on regardless is given up. */
 const ABORT_GRACE_MS = 2_000;
@@ -16,11 +17,13 @@ const ABORT_GRACE_MS = 2_000;
 /** @param {Function | undefined} callback @param {unknown[]} args */
 function call(callback, args) {
   try {
-    callback?.(...args);
+    heed(callback?.(...args), ignore);
   } catch {
     // What a host's callback throws must not cost the others their event.
   }
 }
+
+function ignore() {}
 
 /**
  * @param {'text_delta' | 'thinking_delta'} type
@@ -103,7 +106,7 @@ class AgentSession {
     const { onText } = this.callbacks;
     if (onText === undefined) return;
     try {
-      onText(delta);
+      heed(onText(delta), ignore);
     } catch {
       // As in `call`.
     }
@@ -115,7 +118,7 @@ class AgentSession {
     const { onThinking } = this.callbacks;
     if (onThinking === undefined) return;
     try {
-      onThinking(delta);
+      heed(onThinking(delta), ignore);
     } catch {
       // As in `call`.
     }

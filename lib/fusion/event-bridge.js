@@ -3,6 +3,7 @@
 /** Session updates as bounded, sanitised callbacks. The state is native; this hands over updates and calls back. */
 
 const binding = require('../../binding.js');
+const { heed } = require('../native/hub.js');
 
 /** UTF-16 code units of text and thinking per turn. */
 const PER_TURN_OUTPUT_CAP_CHARS = 5_000_000;
@@ -39,22 +40,28 @@ function toJson(update) {
 /**
  * @param {AcpCallbacks} callbacks
  * @param {any[]} event
+ * @returns {unknown}
+ */
+function tell(callbacks, [kind, ...event]) {
+  switch (kind) {
+    case 'text':
+      return callbacks.onText?.(event[0]);
+    case 'thinking':
+      return callbacks.onThinking?.(event[0]);
+    case 'start':
+      return callbacks.onToolStart?.(event[0], event[1] ?? {});
+    default:
+      return callbacks.onToolEnd?.(event[0], event[1], event[2]);
+  }
+}
+
+/**
+ * @param {AcpCallbacks} callbacks
+ * @param {any[]} event
  */
 function emit(callbacks, event) {
   try {
-    switch (event[0]) {
-      case 'text':
-        callbacks.onText?.(event[1]);
-        break;
-      case 'thinking':
-        callbacks.onThinking?.(event[1]);
-        break;
-      case 'start':
-        callbacks.onToolStart?.(event[1], event[2] ?? {});
-        break;
-      default:
-        callbacks.onToolEnd?.(event[1], event[2], event[3]);
-    }
+    heed(tell(callbacks, event), () => {});
   } catch {
     // A host's callback must not cost the rest of the turn.
   }

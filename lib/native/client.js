@@ -1,7 +1,7 @@
 'use strict';
 
 const { fromNative } = require('../errors.js');
-const { getHub, Kind } = require('./hub.js');
+const { getHub, heed, Kind } = require('./hub.js');
 const { withSignal } = require('./abort.js');
 const { closeOptions, json, launchOptions, string, turnOptions } = require('./options.js');
 const { Questions } = require('./questions.js');
@@ -64,11 +64,11 @@ class Client {
       case Kind.NOTIFICATION: {
         const { withdrawn, method, params } = JSON.parse(text);
         if (withdrawn !== undefined) this.questions.withdraw(withdrawn);
-        else this.handlers.notification?.(method, params ?? undefined);
+        else heed(this.handlers.notification?.(method, params ?? undefined));
         break;
       }
       case Kind.WIRE:
-        this.handlers.wire?.(JSON.parse(text));
+        heed(this.handlers.wire?.(JSON.parse(text)));
         break;
       case Kind.CLOSED:
         this.exit = JSON.parse(text);

@@ -223,6 +223,16 @@ function reportListener(error) {
   process.emitWarning(`A listener threw; the event counts as delivered. ${text}`, 'AcpListenerWarning');
 }
 
+/**
+ * What a listener returned may be a promise, although nobody asked for one. That it fails is told like a throw.
+ *
+ * @param {any} returned
+ * @param {(error: unknown) => void} [onFailure]
+ */
+function heed(returned, onFailure = reportListener) {
+  if (typeof returned?.then === 'function') returned.then(undefined, onFailure);
+}
+
 /** @type {Hub | undefined} */
 let hub;
 
@@ -246,4 +256,4 @@ function activeCount() {
   return hub === undefined ? 0 : hub.native.activeCount();
 }
 
-module.exports = { getHub, killAll, activeCount, reportListener, Kind };
+module.exports = { getHub, killAll, activeCount, reportListener, heed, Kind };

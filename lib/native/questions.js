@@ -14,8 +14,8 @@ const { getHub } = require('./hub.js');
  * @property {(params: any, signal: AbortSignal) => any} [elicitation]
  * @property {(method: string, params: any, signal: AbortSignal) => any} [extension]
  * @property {(message: any, signal: AbortSignal) => any} [mcp] a request to an MCP server of the host
- * @property {(method: string, params: any) => void} [notification]
- * @property {(frame: any) => void} [wire]
+ * @property {(method: string, params: any) => unknown} [notification]
+ * @property {(frame: any) => unknown} [wire]
  */
 
 /** The open questions of one client, and what to do when one is withdrawn. */

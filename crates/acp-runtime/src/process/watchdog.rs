@@ -2,8 +2,8 @@
 //!
 //! One `/bin/sh` per host process, in a group of its own, blocked on a pipe whose only other end this process holds. The
 //! kernel closes that end whatever way the host dies; the shell then ends every process that carries the host's token.
-//! It starts with the first launch, on a thread of its own so that the launch does not wait for it, and ends a moment after
-//! the last tree is gone. `docs/decisions/process-ownership.md` tells why a shell.
+//! It starts before the first agent does, so that there is no moment in which a host's death goes unseen, and ends a moment
+//! after the last tree is gone. `docs/decisions/process-ownership.md` tells why a shell.
 
 use std::fmt::Write as _;
 use std::io::{self, PipeWriter, Write as _};
@@ -22,11 +22,13 @@ struct Slot {
     pipe: Option<PipeWriter>,
     /// The trees that it must know, so that another one can be told.
     trees: Vec<(u32, u64)>,
-    /// Counts every change of `trees` to or from empty.
+    /// Agents that are being started; nobody knows their ids yet.
+    starting: usize,
+    /// Counts every change that may make it idle or busy.
     generation: u64,
 }
 
-static SLOT: Mutex<Slot> = Mutex::new(Slot { pipe: None, trees: Vec::new(), generation: 0 });
+static SLOT: Mutex<Slot> = Mutex::new(Slot { pipe: None, trees: Vec::new(), starting: 0, generation: 0 });
 /// The id of the running watchdog; 0 for none.
 static PID: AtomicU32 = AtomicU32::new(0);
 
@@ -39,19 +41,42 @@ pub fn pid() -> Option<u32> {
     Some(PID.load(Ordering::Relaxed)).filter(|pid| *pid != 0)
 }
 
-/// Makes sure that one is running, or about to. A host without one works as before, so a failure is only logged.
-pub(super) fn start() {
+/// An agent that is being started. Dropped without [`Starting::begun`], it did not start.
+#[must_use]
+pub(super) struct Starting(());
+
+/// Makes sure that one is running, and tells it that an agent is about to. A host without one works as before, so a failure
+/// is only logged.
+pub(super) fn start() -> Starting {
     let mut slot = slot();
     slot.generation += 1;
-    ensure(&mut slot);
+    slot.starting += 1;
+    if slot.pipe.is_some() {
+        tell(&mut slot, "s");
+    } else {
+        ensure(&mut slot);
+    }
+    Starting(())
 }
 
-/// Notes a tree: the session that its root leads, and when that root started.
-pub(super) fn add(session: u32, start: u64) {
-    let mut slot = slot();
-    slot.trees.push((session, start));
-    slot.generation += 1;
-    tell(&mut slot, '+', session, start);
+impl Starting {
+    /// Notes its tree: the session that its root leads, and when that root started.
+    pub(super) fn begun(self, session: u32, start: u64) {
+        std::mem::forget(self);
+        let mut slot = slot();
+        slot.starting -= 1;
+        slot.trees.push((session, start));
+        tell(&mut slot, &format!("+ {session} {start}"));
+    }
+}
+
+impl Drop for Starting {
+    fn drop(&mut self) {
+        let mut slot = slot();
+        slot.starting -= 1;
+        tell(&mut slot, "f");
+        rest(slot);
+    }
 }
 
 /// Forgets a tree; a moment after the last one is forgotten the watchdog ends.
@@ -59,8 +84,13 @@ pub(super) fn remove(session: u32, start: u64) {
     let mut slot = slot();
     let Some(at) = slot.trees.iter().position(|tree| *tree == (session, start)) else { return };
     slot.trees.swap_remove(at);
-    tell(&mut slot, '-', session, start);
-    if !slot.trees.is_empty() {
+    tell(&mut slot, &format!("- {session} {start}"));
+    rest(slot);
+}
+
+/// Lets it go in a moment when there is nothing to watch.
+fn rest(mut slot: MutexGuard<'_, Slot>) {
+    if !slot.trees.is_empty() || slot.starting > 0 {
         return;
     }
     slot.generation += 1;
@@ -86,7 +116,7 @@ fn ensure(slot: &mut Slot) {
     }
     match launch() {
         Ok(mut pipe) => {
-            let mut lines = String::new();
+            let mut lines = "s\n".repeat(slot.starting);
             for (session, start) in &slot.trees {
                 let _ = writeln!(lines, "+ {session} {start}");
             }
@@ -98,11 +128,11 @@ fn ensure(slot: &mut Slot) {
     }
 }
 
-fn tell(slot: &mut Slot, op: char, session: u32, start: u64) {
+fn tell(slot: &mut Slot, line: &str) {
     let Some(pipe) = &mut slot.pipe else { return };
     // The host ignores SIGPIPE (Node and Rust programs do), so a dead watchdog is an error here; so is one that was stopped
     // until its pipe is full. Its successor is told everything.
-    if pipe.write_all(format!("{op} {session} {start}\n").as_bytes()).is_err() {
+    if pipe.write_all(format!("{line}\n").as_bytes()).is_err() {
         slot.pipe = None;
         ensure(slot);
     }
@@ -113,27 +143,20 @@ fn launch() -> io::Result<PipeWriter> {
     // Both ends are close-on-exec: no agent ever holds one.
     let (reader, writer) = io::pipe()?;
     rustix::io::ioctl_fionbio(&writer, true)?;
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", SCRIPT, "acp-watchdog", token]).env_clear().env("PATH", "/usr/bin:/bin");
+    command.stdin(Stdio::from(reader)).stdout(Stdio::null()).stderr(Stdio::null());
+    // A group, not a session: enough against Ctrl-C and a kill of the host's group, and the one of the two for which the
+    // standard library need not copy the host's page tables.
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let mut shell = command.spawn()?;
+    // Holds the read end: without this the pipe would not break when the shell dies.
+    drop(command);
+    PID.store(shell.id(), Ordering::Relaxed);
     std::thread::Builder::new().name("acp-watchdog".into()).stack_size(128 * 1024).spawn(move || {
-        let mut command = Command::new("/bin/sh");
-        command.args(["-c", SCRIPT, "acp-watchdog", token]).env_clear().env("PATH", "/usr/bin:/bin");
-        command.stdin(Stdio::from(reader)).stdout(Stdio::null()).stderr(Stdio::null());
-        // A group, not a session: enough against Ctrl-C and a kill of the host's group, and the one of the two for which
-        // the standard library need not copy the host's page tables.
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let spawned = command.spawn();
-        // Holds the read end: without this the pipe would not break when the shell dies.
-        drop(command);
-        match spawned {
-            Ok(mut shell) => {
-                PID.store(shell.id(), Ordering::Relaxed);
-                let ended = shell.wait();
-                let _ = PID.compare_exchange(shell.id(), 0, Ordering::Relaxed, Ordering::Relaxed);
-                tracing::debug!(target: "acp::process", ?ended, "watchdog ended");
-            }
-            Err(error) => {
-                tracing::warn!(target: "acp::process", %error, "no watchdog: agents may outlive a killed host");
-            }
-        }
+        let ended = shell.wait();
+        let _ = PID.compare_exchange(shell.id(), 0, Ordering::Relaxed, Ordering::Relaxed);
+        tracing::debug!(target: "acp::process", ?ended, "watchdog ended");
     })?;
     Ok(writer)
 }

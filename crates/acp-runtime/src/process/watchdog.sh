@@ -1,18 +1,25 @@
 # Ends the process trees of a host that died without doing so itself.
 #
-# Standard input is a pipe that only the host holds. Lines: `+ SESSION START` when a tree begins, `- SESSION START` when it
-# is gone. $1 is the host's token, which every process of every tree carries in its environment. At the end of input the
-# trees that are still noted get SIGTERM, and SIGKILL until none is left. A process is touched only if it carries the token,
+# Standard input is a pipe that only the host holds. Lines: `s` when an agent is about to start, then `f` when it failed to or
+# `+ SESSION START` for its tree, `- SESSION START` when that is gone. $1 is the host's token, which every process of every
+# tree carries in its environment. At the end of input the trees that are still noted, or about to begin, get SIGTERM, and
+# SIGKILL until none is left. A process is touched only if it carries the token,
 # or (Linux) is in a session that a noted tree began.
 trap '' HUP INT QUIT TERM USR1 USR2 PIPE TSTP TTIN TTOU
 cd /
 token=$1
 trees=
+starting=0
 members=' '
 
 while read -r op session start; do
   case $op in
-    +) trees="$trees $session:$start" ;;
+    s) starting=$((starting + 1)) ;;
+    f) starting=$((starting - 1)) ;;
+    +)
+      starting=$((starting - 1))
+      trees="$trees $session:$start"
+      ;;
     -)
       left=
       for tree in $trees; do
@@ -22,7 +29,7 @@ while read -r op session start; do
       ;;
   esac
 done
-[ -n "$trees" ] || exit 0
+[ -n "$trees" ] || [ $starting -gt 0 ] || exit 0
 
 # Sets $state, $parent, $in_session and $started of process $1 from /proc; fails when there is no such process.
 look() {
@@ -131,7 +138,8 @@ pass() {
 pause() { sleep "$1" 2>/dev/null || sleep 1; }
 
 pass TERM
-[ $found -eq 0 ] && exit 0
+# One that was being started shows its token only once its program runs.
+[ $found -eq 0 ] && [ $starting -le 0 ] && exit 0
 pause 0.3
 tries=0
 while [ $tries -lt 50 ]; do

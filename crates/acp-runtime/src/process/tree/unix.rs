@@ -48,14 +48,14 @@ pub(in crate::process) fn launch(binary: &Path, spec: &LaunchSpec) -> Result<Lau
     let no_pipes =
         |error: io::Error| lookup::spawn_failure(format!("no pipes for the ACP agent: {error}"), binary, &error);
     let (ends, stdin, stdout, stderr) = pipes().map_err(no_pipes)?;
-    watchdog::start();
+    let starting = watchdog::start();
     let born = Table::open().and_then(|table| table.cursor());
     let pid = start::start(binary, spec, mark.value(), &ends).map_err(|error| lookup::exec_error(binary, &error))?;
     drop(ends);
     // It has not been waited for: until then its id is its own, whether it is alive or not.
     let start = Table::open().and_then(|table| table.entry(pid)).map(|entry| entry.start);
     let host_session = own_session();
-    watchdog::add(pid, start.unwrap_or(0));
+    starting.begun(pid, start.unwrap_or(0));
     let owned = Owned {
         root: (pid, start.unwrap_or(0)),
         blind: start.is_none(),
