@@ -2,6 +2,7 @@
 
 const { AcpError } = require('../errors.js');
 const { Kind, encodePrompt } = require('../native/index.js');
+const { heed } = require('../native/hub.js');
 const { reasonOf } = require('../native/abort.js');
 const { string, whole } = require('../native/options.js');
 const { optionOfCategory, setting } = require('./config-options.js');
