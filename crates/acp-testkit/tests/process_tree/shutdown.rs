@@ -140,3 +140,27 @@ async fn an_abandoned_shutdown_can_be_taken_up_again() {
     assert_gone(&[agent]);
     drop(stdin);
 }
+
+/// How many processes have this word in their command line.
+#[cfg(target_os = "linux")]
+fn running(word: &str) -> usize {
+    let command_line = |entry: std::fs::DirEntry| std::fs::read(entry.path().join("cmdline")).ok();
+    let commands = std::fs::read_dir("/proc").unwrap().flatten().filter_map(command_line);
+    commands.filter(|command| String::from_utf8_lossy(command).split('\0').any(|arg| arg == word)).count()
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_process_that_is_forked_while_the_tree_is_looked_at_goes_too() {
+    // Asked to end, it starts another program and ends at once: between the list of ids and the look at each there is time.
+    for at in 0..20 {
+        let stage = Stage::new();
+        let word = format!("3{}{at:03}", std::process::id());
+        let script = format!("trap 'sleep {word} & exit 0' TERM; note agent; while :; do sleep 0.001; done");
+        let ladder = acp_runtime::process::Ladder { eof_grace: std::time::Duration::ZERO, ..ladder() };
+        let spawned = stage.spawn(&script);
+        stage.pid("agent").await;
+        let report = spawned.tree.shutdown(ladder).await;
+        assert_eq!((report.survivors, running(&word)), (vec![], 0), "round {at}");
+    }
+}

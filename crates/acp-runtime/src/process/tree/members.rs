@@ -59,6 +59,12 @@ impl Known {
         &self.members
     }
 
+    /// Whether a look that found nobody alive is final: all members were among `dead`, those that could fork no more when it
+    /// began. One that died during the look may have forked behind the list's back just before.
+    pub fn is_settled(&self, dead: &[Identity]) -> bool {
+        self.members.iter().all(|member| dead.contains(member))
+    }
+
     /// Adds members that were found without a complete look.
     pub fn add(&mut self, found: &[Entry], never: Never) {
         for entry in found {

@@ -83,3 +83,17 @@ fn zombies_are_not_alive_but_still_hold_their_id() {
     table[1].zombie = true;
     assert!(select(&mut known, &table, &[]).is_empty());
 }
+
+#[test]
+fn a_member_that_died_during_the_look_leaves_doubt() {
+    let mut known = Known::new((900, 10));
+    let mut table = [process(900, 50, 900, 10), process(901, 900, 900, 11)];
+    for entry in &mut table {
+        entry.zombie = true;
+    }
+    assert!(select(&mut known, &table, &[]).is_empty());
+    assert!(!known.is_settled(&[]));
+    assert!(!known.is_settled(&[(900, 10)]), "901 was found only now, and dead: nobody knows since when");
+    assert!(!known.is_settled(&[(900, 10), (901, 99)]), "another process had that id");
+    assert!(known.is_settled(&[(900, 10), (901, 11)]));
+}

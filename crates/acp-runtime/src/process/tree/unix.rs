@@ -89,6 +89,11 @@ fn pipes() -> io::Result<([OwnedFd; 3], ChildStdin, ChildStdout, ChildStderr)> {
     ))
 }
 
+/// Whether a process can fork no more.
+fn is_dead(table: &Table, (pid, start): Identity) -> bool {
+    table.entry(pid).is_none_or(|entry| entry.start != start || entry.zombie)
+}
+
 /// A started tree.
 #[derive(Debug)]
 pub(in crate::process) struct Owned {
@@ -121,12 +126,14 @@ impl Owned {
                 break;
             }
             all.clear();
+            let dead: Vec<Identity> =
+                known.members().iter().copied().filter(|member| is_dead(&table, *member)).collect();
             let listing = table.list(self.root.1, self.born.map(|born| (born, self.root.0)), &mut all)?;
             live = known.select(&mut all, self.never, |entry| table.has_mark(entry.pid, &self.mark));
-            if listing.vanished == 0 || !live.is_empty() {
+            if !live.is_empty() || (listing.vanished == 0 && known.is_settled(&dead)) {
                 break;
             }
-            // Nobody was found, but somebody left during the look: a member may have forked and ended in between.
+            // Nobody was found, but somebody left or died during the look: a member may have forked before it did.
             known.extinct = false;
         }
         known.extinct |= live.is_empty();
