@@ -138,13 +138,14 @@ pass() {
 pause() { sleep "$1" 2>/dev/null || sleep 1; }
 
 pass TERM
-# One that was being started shows its token only once its program runs.
-[ $found -eq 0 ] && [ $starting -le 0 ] && exit 0
 pause 0.3
 tries=0
+quiet=0
 while [ $tries -lt 50 ]; do
   pass KILL
-  [ $found -eq 0 ] && exit 0
+  if [ $found -eq 0 ]; then quiet=$((quiet + 1)); else quiet=0; fi
+  # Once is not enough: a process that is just being started, or whose parent vanished under the pass, can be missed.
+  [ $quiet -ge 2 ] && exit 0
   tries=$((tries + 1))
   pause 0.05
 done
