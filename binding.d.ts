@@ -50,7 +50,7 @@ export declare class NativeClient {
   notifyMcp(serverId: string, requestId: string, method: string, params?: string | undefined | null): void
   /** What is known of an open session; `null` where `openSession` did not ask for it. */
   sessionState(sessionId: string): NativeSessionState | null
-  /** Forgets a session and closes its channel. */
+  /** Forgets a session. The end of a turn that runs still comes on its channel, which the caller closes then. */
   dropSession(channel: number, sessionId: string): void
   /** The end of stderr so far, redacted. */
   stderr(): string

@@ -330,7 +330,7 @@ impl NativeClient {
         self.client()?.session_state(&session_id).map(NativeSessionState)
     }
 
-    /// Forgets a session and closes its channel.
+    /// Forgets a session. The end of a turn that runs still comes on its channel, which the caller closes then.
     #[napi(catch_unwind)]
     pub fn drop_session(&self, channel: u32, session_id: String) {
         // A channel that is gone belonged to an agent that is gone.
@@ -341,7 +341,6 @@ impl NativeClient {
         if let Some(client) = self.client() {
             client.connection().drop_session_of(&session_id, outbox);
         }
-        self.0.hub.close(channel);
     }
 
     /// The end of stderr so far, redacted.

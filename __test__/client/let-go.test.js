@@ -118,3 +118,34 @@ test('a consumer that ends frees the next turn, and one that is replaced frees i
   assert.equal((await session.prompt('y')).text.length, Array.from({ length: MANY }, (_, i) => `${i} `).join('').length);
   await end(client);
 });
+
+const DELETES = { do: 'initialize', result: { agentCapabilities: { sessionCapabilities: { delete: {} } } } };
+
+test('turns of a session that is deleted end with it, those that run and those that wait', async () => {
+  const steps = [DELETES, { do: 'session_new' }, { do: 'prompt_begin' }, FLOOD, { do: 'expect', method: 'session/delete' }, { do: 'respond', to: 'session/delete', result: {} }];
+  for (const consumer of [undefined, ...Object.values(CONSUMERS)]) {
+    const client = await scripted(steps);
+    const session = await client.newSession({ queue: true });
+    const turns = [session.prompt('x'), session.prompt('y')];
+    const ends = turns.map((turn) => assert.rejects(Promise.resolve(turn), { code: 'session_unusable' }));
+    await consumer?.(session, turns[0]).next();
+    await client.deleteSession(session.id);
+    await Promise.all(ends);
+    await end(client);
+  }
+});
+
+test('a turn that begins while its session is deleted ends, too', async () => {
+  for (let round = 0; round < 20; round++) {
+    const steps = [DELETES, { do: 'session_new' }, { do: 'prompt_begin' }, { do: 'expect', method: 'session/delete' }, { do: 'respond', to: 'session/delete', result: {} }];
+    const client = await scripted(steps);
+    const session = await client.newSession({ queue: true });
+    const settled = (/** @type {PromiseLike<any>} */ turn) => Promise.resolve(turn).then(() => 'fulfilled', (error) => error.code);
+    // The second begins when the first has run out of time: about when the answer comes.
+    const turns = [session.prompt('x', { timeoutMs: 1 + (round % 5) }), session.prompt('y'), session.prompt('z')].map(settled);
+    const deleted = client.deleteSession(session.id).then(() => {}, () => {});
+    for (const end of await Promise.all(turns)) assert.ok(['timeout', 'session_unusable', 'client_closed'].includes(end), end);
+    await deleted;
+    await client.close({ graceMs: 0 });
+  }
+});

@@ -235,6 +235,9 @@ class Session {
     this.result = undefined;
     /** The text of the turn whose reply comes next. @type {string | undefined} */
     this.turnText = undefined;
+    /** Turns whose end is still to come, on this channel. */
+    this.turns = 0;
+    this.dropped = false;
   }
 
   /**
@@ -253,6 +256,7 @@ class Session {
         this.turnText = text;
         break;
       case Kind.REQUEST:
+        if (this.dropped) break;
         this.client.questions.ask(JSON.parse(text), this);
         break;
       case Kind.NOTIFICATION:
@@ -318,7 +322,14 @@ class Session {
    */
   start({ blocks, limits }) {
     const { native } = this.client;
-    return this.client.promise((token) => native.prompt(token, this.channel, this.id, blocks, limits));
+    this.turns += 1;
+    const turn = this.client.promise((token) => native.prompt(token, this.channel, this.id, blocks, limits));
+    const over = () => {
+      this.turns -= 1;
+      if (this.dropped && this.turns === 0) this.closeChannel();
+    };
+    turn.then(over, over);
+    return turn;
   }
 
   /**
@@ -355,12 +366,15 @@ class Session {
     this.client.hub.native.setPaused(this.channel, paused);
   }
 
-  /** Forgets the session; nothing more is delivered. */
+  /** Forgets the session; nothing more is delivered but the end of a turn that runs. */
   drop() {
+    this.dropped = true;
+    this.listener = {};
     this.client.native.dropSession(this.channel, this.id);
-    this.client.hub.channels.delete(this.channel);
     this.client.sessions.delete(this);
     this.client.questions.withdrawOf(this);
+    if (this.turns === 0) this.closeChannel();
+    else this.setPaused(false);
   }
 
   /** Forgets a session that nobody wants, and closes it where the agent can. */
