@@ -57,7 +57,8 @@ impl Redactor {
         let mut spellings: Vec<String> = Vec::new();
         for secret in secrets {
             let secret = secret.as_ref().trim();
-            if secret.len() >= SECRET_MIN_BYTES {
+            // A mask that an environment was given instead of a secret is none.
+            if secret.len() >= SECRET_MIN_BYTES && !REDACTED.contains(secret) {
                 spell(secret, &mut spellings);
             }
             if secret.starts_with(['{', '['])
@@ -76,16 +77,10 @@ impl Redactor {
 
     /// `text` with every known value and everything that looks like a secret masked. Borrows when there is nothing.
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        if let Some(shown) = hidden_by_control(text, |plain| self.redact(plain).into_owned()) {
-            return Cow::Owned(shown);
-        }
-        if let Some(shown) = redact_json(text, &|part| self.redact(part).into_owned()) {
-            return if shown == text { Cow::Borrowed(text) } else { Cow::Owned(shown) };
-        }
-        match self.redact_known(text) {
+        settled(text, |text| match self.redact_known(text) {
             Cow::Borrowed(text) => redact_patterns(text),
             Cow::Owned(text) => Cow::Owned(redact_patterns(&text).into_owned()),
-        }
+        })
     }
 
     /// `text` with only the known values masked: for text that must stay as it is otherwise.
@@ -314,21 +309,36 @@ fn rules() -> Option<&'static Rules> {
 /// Masks what looks like a secret: credentials in headers and addresses, assignments to secret names, tokens with known
 /// prefixes, long base64 and hexadecimal runs. Borrows when there is nothing. Linear in the length of the text.
 pub fn redact_secrets(text: &str) -> Cow<'_, str> {
-    if let Some(shown) = hidden_by_control(text, |plain| redact_secrets(plain).into_owned()) {
-        return Cow::Owned(shown);
-    }
-    if let Some(shown) = redact_json(text, &|part| redact_secrets(part).into_owned()) {
-        return if shown == text { Cow::Borrowed(text) } else { Cow::Owned(shown) };
-    }
-    redact_patterns(text)
+    settled(text, redact_patterns)
 }
 
-/// The text without terminal control and with its secrets masked, if it has secrets that show only so: a terminal hides the
-/// sequences in the middle of one, and shows it whole.
-fn hidden_by_control(text: &str, redact: impl Fn(&str) -> String) -> Option<String> {
-    let Cow::Owned(plain) = strip_control_sequences(text) else { return None };
-    let shown = redact(&plain);
-    (shown != plain).then_some(shown)
+/// How often a text is looked at that shows secrets again and again. Twice is usual; one that needs more than this was made
+/// for it, and nothing of it is shown.
+const ROUNDS: usize = 8;
+
+/// `text` as `mask` leaves it when it finds nothing any more. What is masked may have ended the match of another rule
+/// (`://key:/…@`), which is found only then.
+fn settled<'t>(text: &'t str, mask: impl Fn(&str) -> Cow<'_, str> + Copy) -> Cow<'t, str> {
+    let Some(mut shown) = masked_once(text, mask) else { return Cow::Borrowed(text) };
+    for _ in 1..ROUNDS {
+        match masked_once(&shown, mask) {
+            Some(more) => shown = more,
+            None => return Cow::Owned(shown),
+        }
+    }
+    Cow::Borrowed(REDACTED)
+}
+
+/// `text` with what `mask` finds masked: as it reads on a terminal, in each string of a document. `None`: it finds nothing.
+fn masked_once(text: &str, mask: impl Fn(&str) -> Cow<'_, str> + Copy) -> Option<String> {
+    // A terminal hides the sequences in the middle of a secret, and shows it whole.
+    if let Cow::Owned(plain) = strip_control_sequences(text)
+        && let Some(shown) = masked_once(&plain, mask)
+    {
+        return Some(shown);
+    }
+    let shown = redact_json(text, &|part| settled(part, mask).into_owned()).map_or_else(|| mask(text), Cow::Owned);
+    (shown != text).then(|| shown.into_owned())
 }
 
 fn redact_patterns(text: &str) -> Cow<'_, str> {
