@@ -291,7 +291,7 @@ function methodIds(extra) {
 function fromNative(native, options = {}) {
   const details = parse(native);
   // What the agent said, cleaned as everything of it that is shown. Whoever loads only the classes loads no addon.
-  require('./client/clean.js').clean(details);
+  require('./clean.js').clean(details);
   const init = initOf(details, options);
   const extra = details.extra ?? {};
   const message = typeof details.message === 'string' ? details.message : '';

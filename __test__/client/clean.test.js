@@ -5,7 +5,7 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { AcpClient } = require('../..');
-const { clean, parseClean } = require('../../lib/client/clean.js');
+const { clean, parseClean } = require('../../lib/clean.js');
 const { script } = require('../support/fake-agent.js');
 
 const controls = [...Array(0x20).keys(), 0x7f, ...Array.from({ length: 0x20 }, (_, i) => 0x80 + i)]

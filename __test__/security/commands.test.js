@@ -5,7 +5,7 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { AcpClient } = require('../..');
-const { visible } = require('../../lib/client/clean.js');
+const { visible } = require('../../lib/clean.js');
 const { script } = require('../support/fake-agent.js');
 
 const HIDING = ['\u001b]', '\u001b[8m', '\r', '\u0007', '\u0000', '\u007f', '\u009b', '\u202e', '\u2066', '\u200f', '\u2028'];

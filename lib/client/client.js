@@ -5,7 +5,7 @@ const native = require('../native/index.js');
 const { reasonOf } = require('../native/abort.js');
 const { string, whole } = require('../native/options.js');
 const { CALL, CLOSE, LISTING, SESSION, checked, checkedLaunch } = require('./arguments.js');
-const { clean } = require('./clean.js');
+const { clean } = require('../clean.js');
 const { initial } = require('./config-options.js');
 const { handlersOf, nativeOptions } = require('./launch-options.js');
 const { loginCommand } = require('./login.js');
@@ -146,8 +146,8 @@ class AcpClient {
       systemPrompt:
         typeof systemPrompt === 'string' ? { mode: 'append', content: [{ type: 'text', text: systemPrompt }] } : systemPrompt,
       configOptions: initial(options.configOptions),
-      // What nobody listens to does not cross.
       cursorId: options.cursorId,
+      // What nobody listens to does not cross.
       discardReplay: options.replay === false || options.onReplay === undefined,
       _meta: options.meta,
       timeoutMs: whole(options.timeoutMs, 'timeoutMs') ?? this.requestTimeoutMs,

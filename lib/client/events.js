@@ -7,7 +7,7 @@
  */
 
 const { Kind } = require('../native/index.js');
-const { parseClean } = require('./clean.js');
+const { parseClean } = require('../clean.js');
 
 /** Tags of `session/update` in the protocol's schema; anything else is an `unknown` event. */
 const TAGS = new Set([

@@ -7,7 +7,7 @@
  */
 
 const { whole } = require('../native/options.js');
-const { clean, visible } = require('./clean.js');
+const { clean, visible } = require('../clean.js');
 const { elicitationHandler } = require('./elicitation.js');
 const { authStatusOf } = require('./unstable.js');
 

@@ -8,7 +8,7 @@
 const { AcpError } = require('../errors.js');
 const { string } = require('../native/options.js');
 const { SESSION, checked } = require('./arguments.js');
-const { clean } = require('./clean.js');
+const { clean } = require('../clean.js');
 
 /** @typedef {import('../../types/client').CallOptions | undefined} Options */
 /** @typedef {(method: any, params: any, options?: any) => Promise<any>} Call */

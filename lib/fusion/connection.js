@@ -89,8 +89,6 @@ class ConnectionMethods {
     this.show = show;
     /** @type {Map<string, Session>} */
     this.sessions = new Map();
-    /** Ids of sessions that run a turn. @type {Set<string>} */
-    this.running = new Set();
     for (const name of /** @type {const} */ (['newSession', 'loadSession', 'prompt', 'authenticate', 'cancel'])) {
       // Callers take the methods off the object.
       /** @type {any} */ (this)[name] = this[name].bind(this);
@@ -122,9 +120,10 @@ class ConnectionMethods {
     const listener = updateListener((update) => (id === undefined ? early.push(update) : this.show(id, update)));
     const request = { cwd, mcpServers, additionalDirectories, systemPrompt, _meta };
     // Here a session has no owner but its id: who loads it anew goes on with it. In a turn that is refused.
-    if (sessionId !== undefined && !this.running.has(sessionId)) {
-      this.sessions.get(sessionId)?.drop();
-      this.sessions.delete(sessionId);
+    const former = sessionId === undefined ? undefined : this.sessions.get(sessionId);
+    if (former?.turns === 0) {
+      former.drop();
+      this.sessions.delete(former.id);
     }
     const session = await this.client.open(method, sessionId, request, { callbacks: false }, listener);
     id = session.id;
@@ -137,15 +136,8 @@ class ConnectionMethods {
   async prompt(params) {
     const session = this.sessions.get(params.sessionId);
     if (session === undefined) return this.client.call('session/prompt', params, { phase: 'prompt' });
-    // A second turn is refused, and its end is not that of the first.
-    const first = !this.running.has(session.id);
-    this.running.add(session.id);
-    try {
-      const outcome = await session.prompt(params.prompt);
-      return outcome.result ?? { stopReason: outcome.stopReason };
-    } finally {
-      if (first) this.running.delete(session.id);
-    }
+    const outcome = await session.prompt(params.prompt);
+    return outcome.result ?? { stopReason: outcome.stopReason };
   }
 
   /** @param {any} params */

@@ -42,16 +42,16 @@ function toJson(update) {
  * @param {any[]} event
  * @returns {unknown}
  */
-function tell(callbacks, [kind, ...event]) {
-  switch (kind) {
+function tell(callbacks, event) {
+  switch (event[0]) {
     case 'text':
-      return callbacks.onText?.(event[0]);
+      return callbacks.onText?.(event[1]);
     case 'thinking':
-      return callbacks.onThinking?.(event[0]);
+      return callbacks.onThinking?.(event[1]);
     case 'start':
-      return callbacks.onToolStart?.(event[0], event[1] ?? {});
+      return callbacks.onToolStart?.(event[1], event[2] ?? {});
     default:
-      return callbacks.onToolEnd?.(event[0], event[1], event[2]);
+      return callbacks.onToolEnd?.(event[1], event[2], event[3]);
   }
 }
 

@@ -2,7 +2,7 @@
 
 /** Readiness: the handshake itself and, where asked for, a session. */
 
-const { clean } = require('../client/clean.js');
+const { clean } = require('../clean.js');
 const { fromNative } = require('../errors.js');
 const native = require('../native');
 const { whole } = require('../native/options.js');

@@ -86,14 +86,10 @@ class Questions {
           return (await handlers.command?.(question.params)) === true;
         case 'elicitation':
           return { result: (await handlers.elicitation?.(question.params, signal)) ?? { action: 'cancel' } };
-        case 'mcp': {
-          const result = await handlers.mcp?.(question.message, signal);
-          return result === undefined ? { unknown: {} } : { result };
-        }
-        case 'extension': {
-          const result = await handlers.extension?.(question.method, question.params ?? undefined, signal);
-          return result === undefined ? { unknown: {} } : { result };
-        }
+        case 'mcp':
+          return served(await handlers.mcp?.(question.message, signal));
+        case 'extension':
+          return served(await handlers.extension?.(question.method, question.params ?? undefined, signal));
         default:
           return null;
       }
@@ -102,6 +98,9 @@ class Questions {
     }
   }
 }
+
+/** @param {unknown} result of a handler that may not know the method */
+const served = (result) => (result === undefined ? { unknown: {} } : { result });
 
 /**
  * @param {string} kind

@@ -318,7 +318,7 @@ const ROUNDS: usize = 8;
 
 /// `text` as `mask` leaves it when it finds nothing any more. What is masked may have ended the match of another rule
 /// (`://key:/…@`), which is found only then.
-fn settled<'t>(text: &'t str, mask: impl Fn(&str) -> Cow<'_, str> + Copy) -> Cow<'t, str> {
+fn settled(text: &str, mask: impl Fn(&str) -> Cow<'_, str> + Copy) -> Cow<'_, str> {
     let Some(mut shown) = masked_once(text, mask) else { return Cow::Borrowed(text) };
     for _ in 1..ROUNDS {
         match masked_once(&shown, mask) {

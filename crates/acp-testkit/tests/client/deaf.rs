@@ -4,28 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use acp_runtime::capabilities::Offers;
-use acp_runtime::connection::{AgentProcess, CallOptions, Connection, Options, Transport};
-use acp_runtime::error::{ErrorCode, ExitFacts, Phase};
-use acp_runtime::port::{BoxFuture, DenyAll, NoServices};
+use acp_runtime::connection::{CallOptions, Connection, Options, Transport};
+use acp_runtime::error::{ErrorCode, Phase};
+use acp_runtime::port::{DenyAll, NoServices};
 use acp_runtime::services::permission::Floor;
 use acp_runtime::wire::DEFAULT_MAX_LINE_BYTES;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep};
 
-struct Immortal;
-
-impl AgentProcess for Immortal {
-    fn exited(&self) -> BoxFuture<ExitFacts> {
-        Box::pin(std::future::pending())
-    }
-
-    fn stderr_tail(&self) -> BoxFuture<Option<String>> {
-        Box::pin(std::future::ready(None))
-    }
-
-    fn kill(&self) {}
-}
+use crate::immortal::Immortal;
 
 struct Agent {
     input: BufReader<DuplexStream>,

@@ -12,6 +12,8 @@ mod failures;
 mod gates;
 mod goldens;
 mod handshake;
+#[path = "../common/immortal.rs"]
+mod immortal;
 mod json_recovery;
 mod lines;
 mod mcp;

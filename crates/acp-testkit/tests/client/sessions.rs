@@ -22,6 +22,13 @@ fn loading() -> Script {
     )
 }
 
+/// Knows the session only when it is asked a second time.
+fn failing_once() -> Script {
+    loading()
+        .expect("session/load")
+        .respond_error("session/load", json!({"code": -32002, "message": "no such session"}))
+}
+
 fn chunk(kind: &str, text: &str) -> Value {
     json!({"sessionUpdate": kind, "content": {"type": "text", "text": text}})
 }
@@ -154,9 +161,7 @@ async fn c22_c23_all_history_comes_before_the_load_ends_and_resuming_needs_none(
 #[tokio::test(flavor = "multi_thread")]
 async fn a_load_that_fails_or_is_given_up_leaves_no_session() {
     let stage = Stage::new();
-    let script = loading()
-        .expect("session/load")
-        .respond_error("session/load", json!({"code": -32002, "message": "no such session"}))
+    let script = failing_once()
         .expect("session/load")
         .expect("$/cancel_request")
         .respond("session/load", json!({}))
@@ -263,9 +268,7 @@ async fn a_session_that_is_open_or_being_opened_is_not_opened_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_whose_opening_failed_or_was_let_go_or_that_was_dropped_is_opened_anew() {
     let stage = Stage::new();
-    let script = loading()
-        .expect("session/load")
-        .respond_error("session/load", json!({"code": -32002, "message": "no such session"}))
+    let script = failing_once()
         .expect("session/load")
         .expect("$/cancel_request")
         .expect("session/load")

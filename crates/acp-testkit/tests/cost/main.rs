@@ -2,6 +2,8 @@
 //! needs somewhere to copy to; bytes read from the agent show where it is held back.
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
+#[path = "../common/immortal.rs"]
+mod immortal;
 mod memory_agent;
 
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -5,15 +5,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use acp_runtime::capabilities::Offers;
-use acp_runtime::connection::{AgentProcess, CallOptions, Connection, Options, Transport};
+use acp_runtime::connection::{CallOptions, Connection, Options, Transport};
 use acp_runtime::delivery::Outbox;
-use acp_runtime::error::{ExitFacts, Phase, Result};
+use acp_runtime::error::{Phase, Result};
 use acp_runtime::pending::Effect;
-use acp_runtime::port::{BoxFuture, DenyAll, NoServices};
+use acp_runtime::port::{DenyAll, NoServices};
 use acp_runtime::services::permission::Floor;
 use acp_runtime::session::{SessionSpec, TurnOptions, TurnOutcome, ViewKind};
 use serde_json::value::RawValue;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use crate::immortal::Immortal;
 
 /// The one session of the agent.
 pub const SESSION: &str = "sess-1";
@@ -159,7 +161,6 @@ impl Agent {
 
 struct Stdout(Shared);
 struct Stdin(Shared);
-struct Immortal;
 
 impl AsyncRead for Stdout {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<std::io::Result<()>> {
@@ -185,16 +186,4 @@ impl AsyncWrite for Stdin {
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
         Poll::Ready(Ok(()))
     }
-}
-
-impl AgentProcess for Immortal {
-    fn exited(&self) -> BoxFuture<ExitFacts> {
-        Box::pin(std::future::pending())
-    }
-
-    fn stderr_tail(&self) -> BoxFuture<Option<String>> {
-        Box::pin(std::future::ready(None))
-    }
-
-    fn kill(&self) {}
 }

@@ -5,7 +5,7 @@
  * are read; this is for everything else that a host may show.
  */
 
-const { stripControlSequences } = require('../../binding.js');
+const { stripControlSequences } = require('../binding.js');
 
 /** What JSON holds when a string in it may hold control characters: an escape, or the characters beyond ASCII themselves. */
 const SUSPECT_JSON = /[\u007f-\u009f]|\\(?:[rbf]|u00(?:[01]|7f|[89]))/i;
