@@ -11,7 +11,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 
-use crate::client::{Client, CloseOptions, LaunchOptions, SessionRequest};
+use crate::client::{Client, CloseOptions, LaunchOptions, SessionRequest, shown_methods};
 use crate::error::{Details, Error, ErrorCode, Phase, Result};
 use crate::port::DenyAll;
 use crate::session::{SessionSpec, TurnOptions, TurnOutcome, ViewKind};
@@ -22,9 +22,6 @@ use crate::wire::encode;
 
 /// How long `session/new` may take in an ask whose request sets no limit.
 pub const DEFAULT_SESSION_TIMEOUT: Duration = Duration::from_secs(120);
-
-/// How many ways to sign in a message names.
-const MAX_SHOWN_METHODS: usize = 32;
 
 /// One question.
 #[derive(Clone)]
@@ -259,9 +256,8 @@ pub fn sign_in_notice(reply: &str, auth_methods: &[impl AsRef<str>]) -> Option<S
     if !is_sign_in_notice(reply) {
         return None;
     }
-    let shown = |id: &str| strip_control_sequences(id).chars().take(64).collect::<String>();
-    let methods: Vec<String> = auth_methods.iter().take(MAX_SHOWN_METHODS).map(|id| shown(id.as_ref())).collect();
-    let offers = if methods.is_empty() { String::new() } else { format!(" (it offers {})", methods.join(", ")) };
+    let methods = shown_methods(auth_methods);
+    let offers = if methods.is_empty() { String::new() } else { format!(" (it offers {methods})") };
     let notice: String = strip_control_sequences(reply.trim()).chars().take(200).collect();
     Some(format!("the ACP agent is not signed in{offers}; its whole reply was: {notice}"))
 }

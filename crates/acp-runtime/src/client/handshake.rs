@@ -245,11 +245,9 @@ pub(super) async fn authenticate(
         let message = if available.is_empty() {
             "ACP agent requires authentication but advertised no auth methods".to_owned()
         } else {
-            let shown: Vec<String> =
-                available.iter().map(|id| strip_control_sequences(id).chars().take(64).collect()).collect();
             format!(
                 "ACP agent requires authentication but no preferred method matched (available: {})",
-                shown.join(", ")
+                shown_methods(&available)
             )
         };
         return Err(Error::new(ErrorCode::AuthRequired, message)
@@ -264,6 +262,16 @@ pub(super) async fn authenticate(
     let options = CallOptions::plain(Phase::Authenticate).timeout(Some(timeout));
     connection.call("authenticate", Some(encode::raw(&params)?), options).await?;
     Ok(Some(method_id.clone()))
+}
+
+/// How many ways to sign in a message names, and how many characters of each.
+const MAX_SHOWN_METHODS: usize = 32;
+const MAX_SHOWN_METHOD: usize = 64;
+
+/// The ids of ways to sign in, as a message names them.
+pub(crate) fn shown_methods(ids: &[impl AsRef<str>]) -> String {
+    let shown = |id: &str| strip_control_sequences(id).chars().take(MAX_SHOWN_METHOD).collect::<String>();
+    ids.iter().take(MAX_SHOWN_METHODS).map(|id| shown(id.as_ref())).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

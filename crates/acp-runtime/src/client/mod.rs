@@ -15,6 +15,7 @@ use serde_json::value::RawValue;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use handshake::shown_methods;
 pub use handshake::{AgentFacts, Authenticate, HandshakeOptions};
 pub use requests::SessionRequest;
 use secrets::Secrets;
@@ -149,6 +150,7 @@ impl Client {
             return Err(called_off().in_phase(Phase::Spawn));
         }
         let spawned = spawn(&spec).map_err(|e| e.in_phase(Phase::Spawn))?;
+        spawned.tree.stderr().expect(secrets.longest());
         started(&spawned.tree);
         let tree = Arc::clone(&spawned.tree);
         let transport = Transport {
@@ -254,7 +256,7 @@ impl Client {
     ) -> u64 {
         let reply = stderr::telling(&self.0.tree, reply);
         spec.cwd = Some(request.cwd.clone().into());
-        self.0.secrets.add(request.secrets());
+        self.mask(request.secrets());
         let params = match request.params(method, id, &self.0.facts.capabilities) {
             Ok(params) => params,
             Err(error) => {
@@ -321,6 +323,7 @@ impl Client {
     /// Masks these values, too, wherever text of this client is shown.
     pub fn mask(&self, secrets: Vec<String>) {
         self.0.secrets.add(secrets);
+        self.0.tree.stderr().expect(self.0.secrets.longest());
     }
 
     /// Signs in with one of the agent's own methods.

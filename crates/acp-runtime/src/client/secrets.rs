@@ -40,6 +40,11 @@ impl Secrets {
         }
     }
 
+    /// The longest spelling of one, in bytes.
+    pub(super) fn longest(&self) -> usize {
+        self.redactor.read().unwrap_or_else(PoisonError::into_inner).longest()
+    }
+
     pub(super) fn redact(self: &Arc<Self>) -> Redact {
         let secrets = Arc::clone(self);
         Arc::new(move |text: &str| {

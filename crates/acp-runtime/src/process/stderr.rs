@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 #[cfg(unix)]
 use std::sync::Weak;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use std::{fmt, io};
@@ -31,7 +31,7 @@ const CATCH_UP_READS: usize = 8;
 pub struct StderrTail {
     ring: Mutex<VecDeque<u8>>,
     limit: usize,
-    slack: usize,
+    slack: AtomicUsize,
     seen: AtomicU64,
     ended: watch::Sender<bool>,
     redact: RedactFn,
@@ -46,13 +46,18 @@ impl StderrTail {
         Self {
             ring: Mutex::default(),
             limit,
-            slack: SLACK.max(secret_bytes),
+            slack: AtomicUsize::new(SLACK.max(secret_bytes)),
             seen: AtomicU64::new(0),
             ended: watch::Sender::new(false),
             redact,
             #[cfg(unix)]
             pipe: Mutex::default(),
         }
+    }
+
+    /// From now on `redact` knows a secret of that length, too.
+    pub fn expect(&self, secret_bytes: usize) {
+        self.slack.fetch_max(secret_bytes, Ordering::Relaxed);
     }
 
     fn ring(&self) -> MutexGuard<'_, VecDeque<u8>> {
@@ -65,7 +70,7 @@ impl StderrTail {
     }
 
     fn keep(&self, ring: &mut VecDeque<u8>, bytes: &[u8]) {
-        let keep = self.limit + self.slack;
+        let keep = self.limit + self.slack.load(Ordering::Relaxed);
         let bytes_kept = &bytes[bytes.len().saturating_sub(keep)..];
         let excess = (ring.len() + bytes_kept.len()).saturating_sub(keep);
         ring.drain(..excess);
@@ -84,7 +89,8 @@ impl StderrTail {
         let cut = total > raw.len() as u64;
         let text = (self.redact)(&strip_control_sequences(&String::from_utf8_lossy(&raw)));
         // Masking shortens, and what is left of the slack is what goes.
-        let slack = if cut { &raw[..self.slack.min(raw.len())] } else { &[] };
+        let slack = self.slack.load(Ordering::Relaxed).min(raw.len());
+        let slack = if cut { &raw[..slack] } else { &[] };
         let mut from = (self.redact)(&strip_control_sequences(&String::from_utf8_lossy(slack))).len().min(text.len());
         from = from.max(text.len().saturating_sub(self.limit));
         while !text.is_char_boundary(from) {

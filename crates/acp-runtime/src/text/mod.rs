@@ -3,6 +3,7 @@
 pub mod bound;
 pub mod json;
 pub mod jsonstr;
+mod known;
 pub mod notice;
 pub mod redact;
 pub mod redact_json;

@@ -10,18 +10,15 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
 use regex::{Captures, Regex, Replacer};
-use serde_json::Value;
 
+use super::known::Known;
+pub use super::known::SECRET_MIN_BYTES;
 use super::redact_json::redact_json;
 use super::sanitize::strip_control_sequences;
 
 /// What a secret is replaced by.
 pub const REDACTED: &str = "[REDACTED]";
-
-/// Shortest value, in bytes, that a [`Redactor`] masks. Shorter ones are in every other word.
-pub const SECRET_MIN_BYTES: usize = 4;
 
 /// Masks known secret values, then [what looks like one](redact_secrets).
 #[derive(Clone, Debug, Default)]
@@ -29,50 +26,12 @@ pub struct Redactor {
     known: Known,
 }
 
-#[derive(Clone, Default)]
-enum Known {
-    #[default]
-    Nothing,
-    Values(AhoCorasick),
-    /// The values do not fit into one automaton: nothing may be shown.
-    Everything,
-}
-
-impl std::fmt::Debug for Known {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Never the values.
-        f.write_str(match self {
-            Self::Nothing => "Nothing",
-            Self::Values(_) => "Values",
-            Self::Everything => "Everything",
-        })
-    }
-}
-
 impl Redactor {
     /// A redactor for these values and their JSON-escaped, URL-encoded, hexadecimal and base64 spellings. Values shorter than
     /// [`SECRET_MIN_BYTES`] are ignored. A secret that is a JSON document (a service account) is also known by its longer
     /// strings, since whoever parses it writes it differently.
     pub fn new<S: AsRef<str>>(secrets: impl IntoIterator<Item = S>) -> Self {
-        let mut spellings: Vec<String> = Vec::new();
-        for secret in secrets {
-            let secret = secret.as_ref().trim();
-            // A mask that an environment was given instead of a secret is none.
-            if secret.len() >= SECRET_MIN_BYTES && !REDACTED.contains(secret) {
-                spell(secret, &mut spellings);
-            }
-            if secret.starts_with(['{', '['])
-                && let Ok(document) = serde_json::from_str(secret)
-            {
-                spell_parts(&document, &mut spellings);
-            }
-        }
-        spellings.sort_unstable();
-        spellings.dedup();
-        if spellings.is_empty() {
-            return Self::default();
-        }
-        Self { known: AhoCorasick::new(&spellings).map_or(Known::Everything, Known::Values) }
+        Self { known: Known::new(secrets) }
     }
 
     /// `text` with every known value and everything that looks like a secret masked. Borrows when there is nothing.
@@ -85,106 +44,14 @@ impl Redactor {
 
     /// `text` with only the known values masked: for text that must stay as it is otherwise.
     pub fn redact_known<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let values = match &self.known {
-            Known::Nothing => return Cow::Borrowed(text),
-            Known::Everything => return Cow::Borrowed(REDACTED),
-            Known::Values(values) => values,
-        };
-        let mut out = String::new();
-        // The end of what is copied or masked, and whether it ends in a mask. Overlapping matches, which come ordered by
-        // their end, are one mask: half a secret is still a secret.
-        let mut masks: Vec<(usize, usize)> = Vec::new();
-        for found in values.find_overlapping_iter(text) {
-            let mut start = found.start();
-            while let Some(&(earlier, end)) = masks.last() {
-                if end <= start {
-                    break;
-                }
-                start = start.min(earlier);
-                masks.pop();
-            }
-            masks.push((start, found.end()));
-        }
-        if masks.is_empty() {
-            return Cow::Borrowed(text);
-        }
-        let mut done = 0;
-        for (start, end) in masks {
-            out.push_str(&text[done..start]);
-            out.push_str(REDACTED);
-            done = end;
-        }
-        out.push_str(&text[done..]);
-        Cow::Owned(out)
+        self.known.redact(text)
     }
-}
 
-/// The shortest string inside a JSON secret that counts as one itself, in bytes.
-const PART_MIN_BYTES: usize = 8;
-
-fn spell(secret: &str, spellings: &mut Vec<String>) {
-    spellings.extend([
-        secret.to_owned(),
-        json_escaped(secret),
-        percent_encoded(secret, b"0123456789ABCDEF"),
-        percent_encoded(secret, b"0123456789abcdef"),
-        percent_encoded(secret, b"0123456789ABCDEF").replace("%20", "+"),
-        json_escaped(&json_escaped(secret)),
-        secret.bytes().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}")),
-        secret.bytes().fold(String::new(), |hex, byte| format!("{hex}{byte:02X}")),
-    ]);
-    spellings.extend((0..3).flat_map(|before| base64_inside(secret.as_bytes(), before)));
-}
-
-/// Characters of base64 that must be sure: fewer stand in other texts, too.
-const BASE64_MIN: usize = 8;
-
-/// What base64 has of `secret` where `before` more bytes (modulo three) stand in front of it, whatever they are and whatever
-/// follows; with either alphabet. `Basic` credentials have a secret so.
-fn base64_inside(secret: &[u8], before: usize) -> Vec<String> {
-    const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    // A character is six bits; only those whose bits are all the secret's are sure.
-    let bits = |at: usize| secret.get(at / 8).map(|byte| byte >> (7 - at % 8) & 1);
-    let first = (6 - before * 8 % 6) % 6;
-    let sure: Vec<usize> = (first..)
-        .step_by(6)
-        .map_while(|at| (at..at + 6).try_fold(0, |value, at| Some(value << 1 | usize::from(bits(at)?))))
-        .collect();
-    if sure.len() < BASE64_MIN {
-        return Vec::new();
+    /// The length in bytes of the longest spelling of a known value: a piece of text that begins inside of one shows none of
+    /// it when so much of it is left out.
+    pub fn longest(&self) -> usize {
+        self.known.longest()
     }
-    let standard: String = sure.iter().map(|value| char::from(STANDARD[*value])).collect();
-    let url = standard.replace('+', "-").replace('/', "_");
-    vec![standard, url]
-}
-
-fn spell_parts(document: &Value, spellings: &mut Vec<String>) {
-    match document {
-        Value::String(part) if part.trim().len() >= PART_MIN_BYTES => spell(part.trim(), spellings),
-        Value::Array(items) => items.iter().for_each(|item| spell_parts(item, spellings)),
-        Value::Object(members) => members.values().for_each(|member| spell_parts(member, spellings)),
-        _ => {}
-    }
-}
-
-/// The inside of the JSON string for `secret`.
-fn json_escaped(secret: &str) -> String {
-    let quoted = serde_json::to_string(secret).unwrap_or_default();
-    quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(secret).to_owned()
-}
-
-/// `encodeURIComponent`, with the given digits.
-fn percent_encoded(secret: &str, digits: &[u8; 16]) -> String {
-    let mut out = String::with_capacity(secret.len());
-    for byte in secret.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-_.!~*'()".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            let digit = |nibble: u8| char::from(digits[usize::from(nibble)]);
-            out.extend(['%', digit(byte >> 4), digit(byte & 0xf)]);
-        }
-    }
-    out
 }
 
 /// Names whose value is a secret. A prefix in words (`OPENAI_API_KEY`, `x-api-key`) belongs to the name.
@@ -329,15 +196,20 @@ fn settled(text: &str, mask: impl Fn(&str) -> Cow<'_, str> + Copy) -> Cow<'_, st
     Cow::Borrowed(REDACTED)
 }
 
-/// `text` with what `mask` finds masked: as it reads on a terminal, in each string of a document. `None`: it finds nothing.
+/// `text` with what `mask` finds masked: in each string of a document, or as the text reads on a terminal. `None`: it finds
+/// nothing.
 fn masked_once(text: &str, mask: impl Fn(&str) -> Cow<'_, str> + Copy) -> Option<String> {
+    // A document has control characters only in its strings, each of which is looked at, and between them.
+    if let Some(shown) = redact_json(text, &|part| settled(part, mask).into_owned()) {
+        return (shown != text).then_some(shown);
+    }
     // A terminal hides the sequences in the middle of a secret, and shows it whole.
     if let Cow::Owned(plain) = strip_control_sequences(text)
         && let Some(shown) = masked_once(&plain, mask)
     {
         return Some(shown);
     }
-    let shown = redact_json(text, &|part| settled(part, mask).into_owned()).map_or_else(|| mask(text), Cow::Owned);
+    let shown = mask(text);
     (shown != text).then(|| shown.into_owned())
 }
 

@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 
+use super::super::known::{json_escaped, percent_encoded};
 use super::*;
 
 #[test]
@@ -157,6 +158,43 @@ fn terminal_control_hides_no_secret() {
         let harmless = format!("no{control}thing");
         assert_eq!(redactor.redact(&harmless), harmless, "what has no secret stays as it was");
     }
+}
+
+#[test]
+fn the_work_is_linear_however_deep_documents_and_control_are_nested() {
+    let looked_at = std::cell::Cell::new(0);
+    // Every rule looks at what is looked at.
+    let counting = |text: &str| -> String {
+        looked_at.set(looked_at.get() + text.len());
+        redact_patterns(text).into_owned()
+    };
+    for between in ["\r", "\n", "\u{1b}[0m", "\r\u{7f}"] {
+        for secret in ["nothing", "token=abc", "\u{1b}[0mno", "gh\u{1b}[0mp_ABCDEFGH"] {
+            let mut text = secret.to_owned();
+            for _ in 0..14 {
+                text = format!("{between}{}", serde_json::to_string(&text).unwrap());
+            }
+            looked_at.set(0);
+            let shown = settled(&text, |text| Cow::Owned(counting(text)));
+            assert_eq!(shown == text, ["nothing", "\u{1b}[0mno"].contains(&secret), "{secret:?} {between:?}");
+            assert!(looked_at.get() < 40 * text.len(), "{} for {} bytes: {between:?}", looked_at.get(), text.len());
+        }
+    }
+}
+
+#[test]
+fn a_long_secret_is_known_whole_and_takes_no_more_room_than_its_spellings() {
+    let key: String = (0..4000u32).map(|i| char::from(b' ' + (i * i % 95) as u8)).collect();
+    let key = format!("k{key}e");
+    let redactor = Redactor::new([key.as_str(), "a-short-one"]);
+    for spelling in [key.clone(), json_escaped(&key), percent_encoded(&key, b"0123456789abcdef")] {
+        assert_eq!(redactor.redact_known(&format!("<{spelling} a-short-one>")), "<[REDACTED] [REDACTED]>");
+    }
+    assert!(redactor.longest() >= percent_encoded(&key, b"0123456789abcdef").len());
+    // Half of it is not known, so it must never be shown; whoever cuts text asks for `longest`.
+    assert!(!redactor.redact_known(&key[1..]).contains(REDACTED));
+    let many: Vec<String> = (0..100).map(|i| format!("{i:040}")).collect();
+    assert!(Redactor::new(many).known.memory_bytes() < 100 * 1024 * 14);
 }
 
 proptest! {

@@ -6,8 +6,9 @@ use serde_json::value::RawValue;
 
 use super::encode::code;
 use crate::error::{Error, ErrorCode, RpcError};
-use crate::text::bound::bound_string;
+use crate::text::bound::{TRUNCATION_MARKER, TRUNCATION_MARKER_UTF16, bound_string};
 use crate::text::sanitize::strip_control_sequences;
+use crate::text::utf16::{utf16_len, utf16_prefix};
 
 /// The longest message kept, in UTF-16 code units.
 const MAX_MESSAGE_UNITS: usize = 4096;
@@ -15,6 +16,9 @@ const MAX_MESSAGE_UNITS: usize = 4096;
 const MAX_DATA_UNITS: usize = 500;
 /// The longest `data` kept as JSON, in bytes.
 const MAX_DATA_BYTES: usize = 64 * 1024;
+/// What is looked at beyond the shown part of a text, in UTF-16 code units, so that a secret which begins in it is found
+/// whole: twice the longest variable that Linux hands to a process.
+const MARGIN_UNITS: usize = 256 * 1024;
 
 #[derive(Deserialize)]
 struct Wire<'a> {
@@ -33,7 +37,7 @@ pub fn read(raw: &RawValue, method: &str, auth_methods: Option<&Value>, redact: 
     };
     let Ok(wire) = serde_json::from_str::<Wire<'_>>(raw.get()) else { return malformed() };
     let Some(rpc_code) = wire.code.and_then(|c| c.get().parse::<i64>().ok()) else { return malformed() };
-    let clean = |text: &str, max| bound_string(&redact(&strip_control_sequences(text)), max).into_owned();
+    let clean = |text: &str, max| clean(text, max, redact);
     let message = wire.message.and_then(|m| serde_json::from_str::<String>(m.get()).ok()).unwrap_or_default();
     let message = clean(if message.is_empty() { "the agent gave no message" } else { &message }, MAX_MESSAGE_UNITS);
     let data = wire.data.filter(|d| d.get() != "null");
@@ -58,6 +62,21 @@ pub fn read(raw: &RawValue, method: &str, auth_methods: Option<&Value>, redact: 
     details.retryable = retryable;
     details.rpc = Some(RpcError { code: rpc_code, message, data: kept });
     error
+}
+
+/// The start of a text, clean and redacted, in at most `max` UTF-16 code units. The agent decides how long it is; redaction is
+/// more work than a cut.
+fn clean(text: &str, max: usize, redact: &dyn Fn(&str) -> String) -> String {
+    let text = strip_control_sequences(text);
+    let (start, _) = utf16_prefix(&text, max + MARGIN_UNITS);
+    let shown = redact(&text[..start]);
+    if start == text.len() {
+        return bound_string(&shown, max).into_owned();
+    }
+    // The cut may have left the start of a secret, as long as the margin at most. Masks bring it forward.
+    let safe = utf16_len(&shown).saturating_sub(MARGIN_UNITS);
+    let (keep, _) = utf16_prefix(&shown, safe.min(max - TRUNCATION_MARKER_UTF16));
+    [&shown[..keep], TRUNCATION_MARKER].concat()
 }
 
 /// −32000 is what ACP says for "authenticate first", and what many servers say for anything of their own (field case
@@ -86,6 +105,7 @@ fn shown_data(data: &RawValue) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::redact::Redactor;
     use serde_json::json;
 
     fn error(json: Value, methods: Option<Value>) -> Error {
@@ -140,6 +160,23 @@ mod tests {
             ErrorCode::AgentError
         );
         assert_eq!(error(json!({"code": -32001, "message": "log in"}), None).code(), ErrorCode::AgentError);
+    }
+
+    #[test]
+    fn a_cut_shows_no_part_of_a_secret_and_says_that_it_cut() {
+        let secret = "s3cret-".repeat(18_000);
+        let redactor = Redactor::new([secret.as_str()]);
+        let redact = |text: &str| redactor.redact(text).into_owned();
+        for text in
+            [secret.repeat(3), format!("why: {} {}", "token=abc ".repeat(26_000), secret), "long ".repeat(100_000)]
+        {
+            for raw in [json!({ "code": 1, "message": text }), json!({ "code": 1, "message": "m", "data": text })] {
+                let raw = super::super::encode::raw(&raw).unwrap();
+                let shown = read(&raw, "x", None, &redact).to_string();
+                assert!(shown.contains(TRUNCATION_MARKER), "{shown}");
+                assert!(!shown.contains("s3cret-"), "{shown}");
+            }
+        }
     }
 
     #[test]

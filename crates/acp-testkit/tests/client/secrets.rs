@@ -7,7 +7,7 @@ use acp_runtime::port::DenyAll;
 use acp_testkit::Script;
 use serde_json::json;
 
-use crate::support::{Listener, Stage, everything, open, open_by, prompt, prompted};
+use crate::support::{Listener, Stage, eventually, everything, open, open_by, prompt, prompted};
 
 /// One that only the host can know, with what JSON and URLs escape; one that looks like what it is; two of an MCP server.
 const NAMED: &str = "corr\"ect/horse";
@@ -108,4 +108,22 @@ async fn the_text_of_a_turn_is_not_redacted() {
     open(&client, &stage, &listener).await.unwrap();
     assert_eq!(prompt(&client, "s1", &listener).await.unwrap().text, PATTERN);
     stage.end(client).await;
+}
+
+/// The ring of stderr holds what comes after the start of a secret that is longer than the usual slack.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_secret_of_the_environment_is_not_shown_by_half_however_long_it_is() {
+    let stage = Stage::new();
+    for spelled in [str::to_owned, |secret: &str| serde_json::to_string(&secret).unwrap()] {
+        let secret = (100_000..100_900).map(|n| n.to_string()).collect::<Vec<_>>().join("\".w");
+        let script = Script::new().initialize().stderr(&format!("{} {}", spelled(&secret), "y\n".repeat(3000)));
+        let mut options = stage.options(&script);
+        options.spec.stderr_bytes = 8192;
+        options.spec.env.push(("BIG_SECRET".into(), secret));
+        let client = Client::launch(options, Arc::new(DenyAll)).await.unwrap();
+        eventually("the end of stderr", || client.stderr().ends_with("y\n")).await;
+        let seen = client.stderr();
+        assert!(!seen.contains(".w"), "{seen}");
+        stage.end(client).await;
+    }
 }

@@ -81,3 +81,15 @@ fn any_sequence_of_writes_keeps_the_end() {
     }
     assert_eq!(tail.bytes_seen(), all.len() as u64);
 }
+
+#[test]
+fn a_secret_that_became_known_late_is_not_shown_by_half() {
+    let secret = "half-of-it-".repeat(1000);
+    let tail = StderrTail::new(4000, 0, Arc::new(|text: &str| text.replace(&"half-of-it-".repeat(1000), "[REDACTED]")));
+    tail.expect(secret.len());
+    tail.push(secret.as_bytes());
+    tail.push(b"\nand ");
+    tail.push("the end ".repeat(400).as_bytes());
+    let seen = tail.tail();
+    assert!(seen.ends_with("the end ") && !seen.contains("half"), "{seen}");
+}
