@@ -18,7 +18,7 @@ use crate::delivery::Outbox;
 use crate::error::Error;
 use crate::pending::Pending;
 use crate::port::Host;
-use crate::session::{MAX_SESSION_ID_BYTES, Session, SessionSpec, meta_parent};
+use crate::session::{MAX_SESSION_ID_BYTES, Session, SessionSpec, Turn, meta_parent};
 use crate::text::jsonstr::repair_lone_surrogates;
 use crate::text::sanitize::strip_control_sequences;
 use crate::trace::{self, Direction, cut_str};
@@ -238,9 +238,10 @@ impl State {
         }
     }
 
-    /// Whether somebody besides one session waits for what the agent says: another session, or a caller.
+    /// Whether somebody besides one session's listener waits for what the agent says: another session, a caller, or whoever
+    /// cancelled the turn and wants to hear that the agent ended it.
     pub(super) fn others_wait(&self) -> bool {
-        self.sessions.index.len() > 1 || self.pending.awaited()
+        self.sessions.index.len() > 1 || self.pending.awaited() || self.sessions.any_cancelling()
     }
 
     /// Somebody may have come to wait for the pipe that a slow session holds up.
@@ -410,6 +411,10 @@ impl Sessions {
 
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Session> {
         self.slots.iter_mut().flatten()
+    }
+
+    fn any_cancelling(&self) -> bool {
+        self.slots.iter().flatten().any(|session| session.turn.as_ref().is_some_and(Turn::cancel_requested))
     }
 
     pub(super) fn ids(&self) -> Vec<String> {

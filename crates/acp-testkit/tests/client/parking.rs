@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use acp_runtime::connection::CallOptions;
+use acp_runtime::connection::{CallOptions, CancelState};
 use acp_runtime::delivery::{Budget, Kind, Limits};
 use acp_runtime::error::Phase;
 use acp_runtime::session::TurnOptions;
@@ -120,5 +120,32 @@ async fn a_call_gets_through_a_pipe_that_one_session_holds_up() {
     })
     .await;
     turn.await.unwrap().unwrap();
+    stage.end(client).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cancel_gets_its_answer_through_a_pipe_that_its_own_session_holds_up() {
+    let stage = Stage::new();
+    let script = Script::new()
+        .initialize()
+        .session_new("slow")
+        .prompt_begin()
+        .flood(COUNT, update())
+        .expect("session/cancel")
+        .prompt_end("cancelled")
+        .prompt_begin()
+        .prompt_end("end_turn");
+    let client = stage.launch(&script).await;
+    let slow = Listener::slow_on(limits(), Budget::new(64 * 1024 * 1024));
+    open(&client, &stage, &slow).await.unwrap();
+    slow.take();
+    let turn = begin(&client, "slow", Some(&slow), TurnOptions::default());
+    // Long after the pipe and the outbox are full.
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert_eq!(client.connection().cancel("slow", PATIENCE).await, CancelState::Cancelled);
+    assert_eq!(turn.await.unwrap().unwrap().stop_reason.as_deref(), Some("cancelled"));
+    slow.take();
+    assert_eq!(slow.of(Kind::Update).len() as u64, COUNT, "nothing is lost");
+    prompt(&client, "slow", &slow).await.unwrap();
     stage.end(client).await;
 }
