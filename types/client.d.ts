@@ -85,6 +85,8 @@ export interface WriteRequest {
   readonly sessionId: string;
   /** Absolute, links resolved, inside the session's directory. */
   readonly path: string;
+  /** Fires when nobody waits for the answer any more. */
+  readonly signal: HostAbortSignal;
 }
 
 /** Serving the agent's file requests. Nothing outside the session's directories is reachable, whatever is set here. */
@@ -97,7 +99,10 @@ export interface FsOptions {
   readMaxBytes?: number;
   /** Largest content of a write, in bytes. Default: 5 MiB (5,242,880). */
   writeMaxBytes?: number;
-  /** Asked before each write; throwing, or an answer other than `true`, denies. Default: every write is allowed. */
+  /**
+   * Asked before each write; throwing, or an answer other than `true`, denies, and so does a cancel of the turn: then
+   * `request.signal` aborts. Default: every write is allowed.
+   */
   approveWrite?(request: WriteRequest): boolean | Promise<boolean>;
 }
 
@@ -109,9 +114,10 @@ export interface TerminalOptions {
   maxTerminals?: number;
   /**
    * Asked before each command; throwing, or an answer other than `true`, denies. Control characters, and those that turn the
-   * direction of text, are shown as their code (`\\u001b`); what runs has them. Default: every command is allowed.
+   * direction of text, are shown as their code (`\\u001b`); what runs has them. A cancel of the turn denies, too: then
+   * `request.signal` aborts. Default: every command is allowed.
    */
-  approve?(request: CreateTerminalRequest): boolean | Promise<boolean>;
+  approve?(request: CreateTerminalRequest & { signal: HostAbortSignal }): boolean | Promise<boolean>;
 }
 
 /** One line on the wire, secrets masked. */

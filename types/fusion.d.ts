@@ -5,6 +5,7 @@ import type {
   ToolCallUpdate,
 } from '../protocol.js';
 import type { AcpConnection } from './connection.js';
+import type { AbortSignalLike } from './host.js';
 
 /** The host's callbacks for a turn. A throwing callback is ignored. */
 export interface AcpCallbacks {
@@ -214,6 +215,19 @@ export const DENY: 'deny';
 export interface ResolvePermissionOptions {
   /** `true`: a policy's `allow` needs no approval, although the agent is not trusted. Default: `false`. */
   allowUnrestricted?: boolean;
+  /** Aborts when nobody waits for the decision any more: it is `deny`, and the next question of its key may be asked. */
+  signal?: AbortSignalLike;
+}
+
+/** What a person is asked. */
+export interface ApprovalQuestion {
+  category: FusionCategory;
+  toolName: string;
+  /** By which the host finds the approval again. Of one key one question is asked at a time. */
+  dedupeKey: string;
+  args?: Record<string, unknown>;
+  /** As in {@link ResolvePermissionOptions}. */
+  signal?: AbortSignalLike;
 }
 
 export function classifyToolKind(kind: string | null | undefined): FusionCategory | 'exempt' | 'deny';
@@ -231,10 +245,7 @@ export function effectiveDisposition(
 ): GateDisposition;
 
 /** Asks a person. Never rejects: what goes wrong denies. */
-export function runApprovalForCategory(
-  gate: PermissionGate,
-  request: { category: FusionCategory; toolName: string; dedupeKey: string; args?: Record<string, unknown> },
-): Promise<'allow' | 'deny'>;
+export function runApprovalForCategory(gate: PermissionGate, request: ApprovalQuestion): Promise<'allow' | 'deny'>;
 
 /** The whole floor under a `session/request_permission`. Never rejects. */
 export function resolvePermission(

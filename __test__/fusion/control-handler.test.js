@@ -267,6 +267,28 @@ describe('questions of one key', () => {
     assert.deepEqual(await answers[2], selected('no'));
   });
 
+  it('that nobody waits for any more hold up none, and use no approval up', async () => {
+    const { gate, answer, asked, waiting } = desk();
+    const first = new AbortController();
+    const waits = new AbortController();
+    const withdrawn = resolvePermission(question('ls'), OPTIONS, gate, { signal: first.signal });
+    const never = resolvePermission(question('ls'), OPTIONS, gate, { signal: waits.signal });
+    const next = resolvePermission(question('ls'), OPTIONS, gate, { signal: new AbortController().signal });
+    await turn();
+    assert.deepEqual([asked(), waiting()], [1, 1]);
+    waits.abort();
+    assert.deepEqual(await never, selected('no'));
+    first.abort();
+    assert.deepEqual(await withdrawn, selected('no'));
+    await turn();
+    assert.deepEqual([asked(), waiting()], [2, 2], 'the next is asked although the host never answered the first');
+    answer('approved');
+    await turn();
+    answer('approved');
+    assert.deepEqual(await next, selected('once'));
+    assert.deepEqual(await resolvePermission(question('ls'), OPTIONS, gate, { signal: AbortSignal.abort() }), selected('no'));
+  });
+
   it('of other keys, and of other gates, do not wait', async () => {
     const one = desk();
     const other = desk();

@@ -60,10 +60,10 @@ function handlersOf(options, mcp) {
   const handlers = {};
   if (options.onPermission) handlers.permission = (request, signal) => decide(options, request, signal);
   const approveWrite = fs?.approveWrite;
-  if (approveWrite) handlers.write = (request) => approveWrite.call(fs, request);
+  if (approveWrite) handlers.write = (request, signal) => approveWrite.call(fs, { ...request, signal });
   const approve = typeof terminal === 'object' ? terminal.approve : undefined;
   // The command that runs is the runtime's own copy.
-  if (approve) handlers.command = (params) => approve.call(terminal, visible(params));
+  if (approve) handlers.command = (params, signal) => approve.call(terminal, { ...visible(params), signal });
   const { onElicitation } = options;
   if (onElicitation) handlers.elicitation = elicitationHandler((request) => onElicitation.call(options, request));
   if (options.onExtRequest) {

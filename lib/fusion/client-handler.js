@@ -35,6 +35,7 @@ function createDefaultClientHandler() {
 class Drain {
   constructor() {
     this.closed = false;
+    this.controller = new AbortController();
     /** @type {Set<() => void>} */
     this.waiting = new Set();
   }
@@ -53,6 +54,7 @@ class Drain {
 
   close() {
     this.closed = true;
+    this.controller.abort();
     for (const cancel of this.waiting) cancel();
     this.waiting.clear();
   }
@@ -76,7 +78,8 @@ function createBridgingClientHandler(callbacks, gate, fsOptions, permissionOptio
     },
     async requestPermission(params) {
       if (drain.closed) return cancelled();
-      return drain.race(resolvePermission(params.toolCall, params.options, gate, permissionOptions));
+      const options = { ...permissionOptions, signal: drain.controller.signal };
+      return drain.race(resolvePermission(params.toolCall, params.options, gate, options));
     },
   };
   if (fsOptions !== undefined) {

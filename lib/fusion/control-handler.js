@@ -17,6 +17,7 @@
 const binding = require('../../binding.js');
 const { isObject, normalizeToolArgs, stringOrAbsent, toolDisplayName } = require('./tool-mapping.js');
 const { boundIdentifier } = require('./sanitize.js');
+const { withSignal } = require('../native/abort.js');
 
 const DENY = /** @type {const} */ ('deny');
 
@@ -90,16 +91,18 @@ const asking = new WeakMap();
  * allows goes ahead, and one that cannot be marked is not used again.
  *
  * @param {PermissionGate} gate
- * @param {{ category: FusionCategory, toolName: string, dedupeKey: string, args?: Record<string, unknown> }} request
+ * @param {import('../../types/fusion').ApprovalQuestion} request
  * @returns {Promise<'allow' | 'deny'>}
  */
 async function runApprovalForCategory(gate, request) {
   if (!isObject(gate)) return DENY;
-  const { dedupeKey } = request;
+  const { dedupeKey, signal } = request;
   const open = asking.get(gate) ?? new Map();
   asking.set(gate, open);
-  while (open.has(dedupeKey)) await open.get(dedupeKey);
-  const answer = askForApproval(gate, request);
+  while (open.has(dedupeKey) && !signal?.aborted) await unlessWithdrawn(open.get(dedupeKey), signal);
+  if (signal?.aborted) return DENY;
+  // A question that nobody waits for any more holds up none that come after it, even if a host never answers it.
+  const answer = unlessWithdrawn(askForApproval(gate, request), signal);
   open.set(dedupeKey, answer);
   try {
     return await answer;
@@ -109,11 +112,20 @@ async function runApprovalForCategory(gate, request) {
 }
 
 /**
+ * @param {Promise<'allow' | 'deny'>} answer
+ * @param {import('../../types/host').AbortSignalLike | undefined} signal
+ * @returns {Promise<'allow' | 'deny'>}
+ */
+function unlessWithdrawn(answer, signal) {
+  return withSignal(signal, () => answer, () => {}).catch(() => DENY);
+}
+
+/**
  * @param {PermissionGate} gate
- * @param {{ category: FusionCategory, toolName: string, dedupeKey: string, args?: Record<string, unknown> }} request
+ * @param {import('../../types/fusion').ApprovalQuestion} request
  * @returns {Promise<'allow' | 'deny'>} Never rejects.
  */
-async function askForApproval(gate, { category, toolName, dedupeKey, args = {} }) {
+async function askForApproval(gate, { category, toolName, dedupeKey, args = {}, signal }) {
   try {
     if (typeof gate?.createApprovalRequest !== 'function') return DENY;
     const earlier = gate.findApprovalByDedupeKey ? await gate.findApprovalByDedupeKey(dedupeKey) : undefined;
@@ -130,6 +142,8 @@ async function askForApproval(gate, { category, toolName, dedupeKey, args = {} }
     const createdId = created?.id;
     const approvalRequestId = typeof createdId === 'string' && createdId !== '' ? createdId : dedupeKey;
     await gate.pauseForApproval({ approvalRequestId, decision });
+    // Not used up: who asks again may still get it.
+    if (signal?.aborted) return DENY;
     const outcome = await gate.findApprovalByDedupeKey(dedupeKey);
     await gate.markApprovalCompleted?.(approvalRequestId);
     return outcome?.status === 'approved' ? 'allow' : DENY;
@@ -170,6 +184,7 @@ async function decideToolCall(toolCall, gate, options) {
     toolName: toolDisplayName(toolCall),
     dedupeKey: `${boundIdentifier(toolCall.toolCallId)}|${category}|${title}`,
     args: normalizeToolArgs(toolCall.rawInput),
+    signal: options?.signal,
   });
 }
 

@@ -35,6 +35,7 @@ async function decideWrite(path, gate, options) {
     toolName: 'fs/write_text_file',
     dedupeKey: `fs_write|${path}`,
     args: { path },
+    signal: options.signal,
   });
   return decision === 'allow' ? 'allow' : 'not-granted';
 }

@@ -267,11 +267,13 @@ function listenerFor(session) {
  */
 function handlersFor(session, { allowUnrestricted }, readOnly) {
   return {
-    async permission({ toolCall }) {
+    async permission({ toolCall }, signal) {
       const gate = readOnly ? readingOnly(session.gate) : session.gate;
-      return { decision: await decideToolCall(toolCall, gate, { allowUnrestricted }) };
+      return { decision: await decideToolCall(toolCall, gate, { allowUnrestricted, signal }) };
     },
-    write: async ({ path }) => !readOnly && (await decideWrite(path, session.gate, { allowUnrestricted })) === 'allow',
+    async write({ path }, signal) {
+      return !readOnly && (await decideWrite(path, session.gate, { allowUnrestricted, signal })) === 'allow';
+    },
     extension: () => ({}),
     notification: () => {},
   };

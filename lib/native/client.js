@@ -324,11 +324,12 @@ class Session {
     const { native } = this.client;
     this.turns += 1;
     const turn = this.client.promise((token) => native.prompt(token, this.channel, this.id, blocks, limits));
-    const over = () => {
+    const over = (/** @type {any} */ outcome) => {
       this.turns -= 1;
+      if (outcome?.stopReason === 'cancelled') this.client.questions.refuseOf(this);
       if (this.dropped && this.turns === 0) this.closeChannel();
     };
-    turn.then(over, over);
+    turn.then(over, () => over({ stopReason: 'cancelled' }));
     return turn;
   }
 
@@ -337,7 +338,8 @@ class Session {
    * @returns {Promise<'cancelled' | 'forced' | 'idle'>}
    */
   cancel(graceMs) {
-    const { native } = this.client;
+    const { native, questions } = this.client;
+    questions.refuseOf(this);
     return this.client.promise((token) => native.cancel(token, this.id, graceMs));
   }
 

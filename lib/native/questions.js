@@ -7,10 +7,10 @@ const { getHub } = require('./hub.js');
  *
  * @typedef {object} Handlers
  * @property {(request: any, signal: AbortSignal) => any} [permission]
- * @property {(request: { sessionId: string, path: string }) => any} [write]
+ * @property {(request: { sessionId: string, path: string }, signal: AbortSignal) => any} [write]
  * @property {(params: any) => any} [readTextFile] serves reads instead of the runtime
  * @property {(params: any) => any} [writeTextFile] serves writes instead of the runtime
- * @property {(params: any) => any} [command]
+ * @property {(params: any, signal: AbortSignal) => any} [command]
  * @property {(params: any, signal: AbortSignal) => any} [elicitation]
  * @property {(method: string, params: any, signal: AbortSignal) => any} [extension]
  * @property {(message: any, signal: AbortSignal) => any} [mcp] a request to an MCP server of the host
@@ -18,12 +18,15 @@ const { getHub } = require('./hub.js');
  * @property {(frame: any) => unknown} [wire]
  */
 
+/** What a cancelled turn may no longer do. Permission requests are taken back natively. */
+const APPROVALS = new Set(['write', 'command']);
+
 /** The open questions of one client, and what to do when one is withdrawn. */
 class Questions {
   /** @param {Handlers} handlers */
   constructor(handlers) {
     this.handlers = handlers;
-    /** @type {Map<number, { controller: AbortController, session?: object }>} */
+    /** @type {Map<number, { kind: string, controller: AbortController, session?: object }>} */
     this.open = new Map();
   }
 
@@ -32,12 +35,22 @@ class Questions {
    * @param {object} [session] Whose channel it came through.
    */
   ask(question, session) {
-    const { request } = question;
+    const { request, kind } = question;
     const controller = new AbortController();
-    this.open.set(request, { controller, session });
-    this.answer(question, controller.signal).then((answer) => {
-      if (this.open.delete(request)) getHub().native.answer(request, encoded(question.kind, answer));
-    });
+    this.open.set(request, { kind, controller, session });
+    this.answer(question, controller.signal)
+      .then((answer) => encoded(kind, answer))
+      // What was thrown throws when it is looked at.
+      .catch(() => JSON.stringify(failed(kind, undefined)))
+      .then((answer) => this.settle(request, answer));
+  }
+
+  /**
+   * @param {number} request
+   * @param {string} answer
+   */
+  settle(request, answer) {
+    if (this.open.delete(request)) getHub().native.answer(request, answer);
   }
 
   /**
@@ -60,6 +73,19 @@ class Questions {
     for (const [request, question] of [...this.open]) if (question.session === session) this.withdraw(request);
   }
 
+  /**
+   * The session's turn was cancelled: what the host was to allow for it is refused.
+   *
+   * @param {object} session
+   */
+  refuseOf(session) {
+    for (const [request, question] of [...this.open]) {
+      if (question.session !== session || !APPROVALS.has(question.kind)) continue;
+      this.settle(request, JSON.stringify(false));
+      question.controller.abort();
+    }
+  }
+
   /** The connection ended. */
   withdrawAll() {
     for (const request of [...this.open.keys()]) this.withdraw(request);
@@ -79,11 +105,11 @@ class Questions {
         case 'permission':
           return decision(await handlers.permission?.(question.permission, signal));
         case 'write':
-          return (await handlers.write?.({ sessionId: question.sessionId, path: question.path })) === true;
+          return (await handlers.write?.({ sessionId: question.sessionId, path: question.path }, signal)) === true;
         case 'file':
           return { result: await file(handlers, question) };
         case 'command':
-          return (await handlers.command?.(question.params)) === true;
+          return (await handlers.command?.(question.params, signal)) === true;
         case 'elicitation':
           return { result: (await handlers.elicitation?.(question.params, signal)) ?? { action: 'cancel' } };
         case 'mcp':
