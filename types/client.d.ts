@@ -172,7 +172,7 @@ export interface LaunchOptions {
    * Default: none.
    */
   signal?: AbortSignalLike;
-  /** Milliseconds for `initialize`. Default: 30,000. */
+  /** Milliseconds for `initialize`; 0 is no time at all. Default: 30,000. */
   initializeTimeoutMs?: number;
   /**
    * With this set, `initializeTimeoutMs` counts from the agent's last byte on stdout or stderr, and this many

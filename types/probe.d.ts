@@ -24,7 +24,7 @@ export interface AcpProbeStatus {
 
   /** What the agent said of itself in `initialize`. Absent where the handshake did not complete. */
   readonly agent?: ProbedAgent;
-  /** How long the probe took, in milliseconds, without the time to end the agent. Absent where nothing was started. */
+  /** How long the probe took, in milliseconds, without the time to end the agent. Absent where an argument is wrong. */
   readonly elapsedMs?: number;
   /** The end of the agent's stderr, redacted. Absent where it wrote nothing. */
   readonly stderrTail?: string;
@@ -46,7 +46,7 @@ export interface ProbeOptions {
   args: string[];
   cwd: string;
   env: EnvironmentLike;
-  /** Milliseconds, for the handshake and again for the session of a deep probe. Default: 30,000. */
+  /** Milliseconds, for the handshake and again for the session of a deep probe; 0 is no time at all. Default: 30,000. */
   timeoutMs?: number;
   /**
    * Also open a session: an agent that refuses it because nobody is signed in is `unauthenticated`. Default: `false`, as some

@@ -8,7 +8,7 @@ const { test } = require('node:test');
 const { inspect } = require('node:util');
 const { AcpClient, activeProcessCount, buildSpawnEnv } = require('../..');
 const { script } = require('../support/fake-agent.js');
-const { end, initialize, scripted } = require('../support/scripted.js');
+const { answered, end, initialize, scripted } = require('../support/scripted.js');
 
 /** @typedef {import('../../types/client').AcpClient} AcpClient */
 /** @typedef {import('../../types/client').AcpSession} AcpSession */
@@ -17,6 +17,14 @@ const { end, initialize, scripted } = require('../support/scripted.js');
 const circular = {};
 circular.self = circular;
 const LISTENS_ONLY = { aborted: false, addEventListener() {} };
+
+/** What a client advertises that is asked for nothing. */
+const DEFAULTS = {
+  fs: { readTextFile: false, writeTextFile: false },
+  session: { compaction: {}, configOptions: { boolean: {} }, notices: {} },
+  plan: {},
+  subagents: {},
+};
 
 /** Wrong values by the kind that is expected. */
 const WRONG = {
@@ -103,7 +111,10 @@ test('options of a prompt', () => refused([
 test('what is prompted', () => refused([
   ['a prompt', (session, _, value) => session.prompt(value), [undefined, null, 5, {}, true, () => {}]],
   ['a prompt', (session, _, value) => session.interruptWith(value), [undefined, null, 5, {}]],
-  ['prompt', (session, _, value) => session.prompt(value), [[], [null], [5], [{}], [circular], [{ type: 'text', text: 1n }]]],
+  ['prompt', (session, _, value) => session.prompt(value), [
+    [], [null], [5], [{}], [circular], [{ type: 'text', text: 1n }], [{ type: 'text', text: 5 }], [{ type: 'text' }],
+    [{ type: 'image', data: 5, mimeType: 'a' }], [{ type: 'resource_link', uri: 'x' }], [{ type: 'resource', resource: 'x' }],
+  ]],
 ]));
 
 test('options of a session', () => refused([
@@ -146,15 +157,60 @@ test('options of a launch', async () => {
     await assert.rejects(AcpClient.launch(/** @type {any} */ ({ ...agent, [name]: value })), named(full));
   }
   for (const value of [5, 'x']) await assert.rejects(AcpClient.launch(/** @type {any} */ ({ ...agent, terminal: value })), named('terminal'));
-  await assert.rejects(AcpClient.launch(/** @type {any} */ ({ ...agent, clientInfo: circular })), named('options of the launch'));
+  const clientInfo = { name: 'a', version: '1', more: circular };
+  await assert.rejects(AcpClient.launch(/** @type {any} */ ({ ...agent, clientInfo })), named('options of the launch'));
   assert.equal(activeProcessCount(), 0);
 });
 
+test('parameters of a request', () => refused([
+  ['params', (_, client, value) => client.request('_x/y', value), [null, 5, 'x', true]],
+  ['params', (_, client, value) => client.request('_x/y', value, { meta: {} }), [[1], 'x']],
+]));
+
 test('absent options are none', async () => {
+  const nothing = /** @type {any} */ (null);
   const client = await strict();
-  const session = await client.newSession(/** @type {any} */ (null));
-  assert.equal((await session.prompt('x', /** @type {any} */ (null))).stopReason, 'end_turn');
+  const session = await client.newSession(nothing);
+  assert.equal((await session.prompt('x', nothing)).stopReason, 'end_turn');
   await end(client);
+});
+
+test('options that are null are absent, and nothing of them is sent', async () => {
+  const none = (/** @type {readonly string[]} */ names) => /** @type {any} */ (Object.fromEntries(names.map((name) => [name, null])));
+  const client = await scripted([
+    { do: 'expect', method: 'initialize', params: { clientCapabilities: { $exact: DEFAULTS } }, strict: true },
+    { do: 'respond', result: { protocolVersion: 1, agentCapabilities: { sessionCapabilities: { list: {}, delete: {} } } } },
+    ...answered('session/list', { $exact: {} }, { sessions: [] }),
+    ...answered('session/delete', { $exact: { sessionId: 's9' } }),
+    ...answered('_x/y', { $exact: { a: 1 } }),
+    ...answered('_x/z', { $exact: [1] }),
+  ], none([
+    'signal', 'clientInfo', 'richUpdates', 'state', 'terminalAuth', 'capabilitiesMeta', 'unstable', 'authenticate', 'requestTimeoutMs',
+    'cancelGraceMs', 'permissionTimeoutMs', 'fs', 'terminal', 'elicitation', 'onPermission', 'onElicitation', 'onElicitationComplete',
+    'onAuthStatus', 'onExtRequest', 'onExtNotification', 'onWire',
+  ]));
+  for await (const _ of client.listSessions(none(['cwd', 'archived', 'meta', 'timeoutMs', 'signal']))) assert.fail();
+  await client.deleteSession('s9', /** @type {any} */ (null));
+  await client.request('_x/y', { a: 1 }, none(['meta', 'timeoutMs', 'signal']));
+  await client.request('_x/z', [1], /** @type {any} */ (null));
+  await assert.rejects(client.listProviders(/** @type {any} */ (null)), { code: 'unsupported_capability' });
+  await end(client);
+});
+
+test('settings inside of options that are null are absent, too', async () => {
+  const client = await scripted([initialize({})], /** @type {any} */ ({
+    authenticate: { methodId: null, preferMethods: null, meta: null, require: null, timeoutMs: null },
+    fs: { read: null, write: null, readMaxBytes: null, writeMaxBytes: null, approveWrite: null },
+    terminal: { outputByteLimit: null, maxTerminals: null, approve: null },
+    elicitation: { form: null, url: null },
+  }));
+  await end(client);
+});
+
+test('a client says its name and version, or nothing', async () => {
+  for (const clientInfo of [{}, { name: 'x' }, { name: 1, version: '1' }, { name: 'x', version: '1', title: 5 }]) {
+    await assert.rejects(AcpClient.launch(/** @type {any} */ ({ command: process.execPath, clientInfo })), { code: 'invalid_argument' });
+  }
 });
 
 test('a signal that fails in use does not keep its session', async () => {

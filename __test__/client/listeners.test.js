@@ -5,9 +5,9 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { setTimeout: sleep } = require('node:timers/promises');
-const { AcpRuntimeAdapter, createEventBridge } = require('../..');
+const { AcpRuntimeAdapter, connect, createEventBridge } = require('../..');
 const { script } = require('../support/fake-agent.js');
-const { end, scripted } = require('../support/scripted.js');
+const { answered, end, scripted } = require('../support/scripted.js');
 
 const STEPS = [
   { do: 'initialize' }, { do: 'session_new' }, { do: 'prompt_begin' },
@@ -46,6 +46,45 @@ test('listeners of the typed interface', async () => {
     await end(client);
   }), []);
   assert.ok(calls > 1);
+});
+
+test('what a handler answers or throws can fail even when it is looked at, and the agent still gets an answer', async () => {
+  /** @type {any} */
+  const circle = {};
+  circle.self = circle;
+  const throwing = (/** @type {object} */ properties) => {
+    throw Object.defineProperties(new Error('x'), properties);
+  };
+  const hostile = /** @type {Record<string, () => any>} */ ({
+    _a: () => ({ toJSON: () => throwing({ data: { value: circle } }) }),
+    _b: () => throwing({ code: { get: () => throwing({}) } }),
+    _c: () => throwing({ rpc: { get: () => throwing({}) } }),
+    _d: () => throwing({ data: { value: 1n } }),
+    _e: () => { throw null; },
+    _f: () => circle,
+  });
+  const asked = Object.keys(hostile).flatMap((method) => [
+    { do: 'request', method, as: method }, { do: 'expect_response', to: method, error: { code: -32603 } },
+  ]);
+  assert.deepEqual(await unhandled(async () => {
+    const client = await scripted([{ do: 'initialize' }, ...asked, ...answered('_test/done')], { onExtRequest: (method) => hostile[method]() });
+    await client.request('_test/done');
+    await end(client);
+  }), []);
+});
+
+test('a listener for the end of a connection’s process', async () => {
+  let heard = 0;
+  assert.deepEqual(await unhandled(async () => {
+    const { command, args } = script([{ do: 'initialize' }]);
+    const connection = await connect({ binaryPath: command, args, cwd: process.cwd(), env: {} });
+    connection.child.once('exit', () => {
+      heard += 1;
+      throw new Error('a listener threw');
+    });
+    connection.dispose();
+    while (heard === 0) await sleep(5);
+  }), []);
 });
 
 test('callbacks and subscribers of a session of the adapter', async () => {

@@ -30,6 +30,9 @@ function foreign({ text = 'hello', stopReason = 'end_turn', fail = {}, ...more }
   };
 }
 
+/** @param {any} failure */
+const facts = ({ reason, error }) => [reason, error?.code, error?.phase, error?.partialText, error?.stderrTail];
+
 describe('askAcpOnce with any runtime', () => {
   it('asks for a read-only session and disposes once', async () => {
     const runtime = foreign();
@@ -114,6 +117,20 @@ describe('askAcpOnce with this package’s adapter', () => {
     assert.equal(activeProcessCount(), 0);
   });
 
+  it('has the error with what the agent said in either way', async () => {
+    const words = { do: 'stderr', text: 'why\n' };
+    // The first is asked natively, the second through a session: no argument chooses its model.
+    for (const options of [{}, { model: 'b' }]) {
+      const cut = await ask(adapter(turn([words, say('part'), { do: 'sleep', ms: 50 }], 'max_tokens')), options);
+      assert.deepEqual(facts(cut), ['abnormal_stop', 'abnormal_stop', 'prompt', 'part', 'why\n']);
+      const silent = [{ do: 'initialize' }, { do: 'session_new' }, { do: 'prompt_begin' }, words, say('part')];
+      assert.deepEqual(facts(await ask(adapter(silent), { ...options, timeoutMs: 400 })), ['timeout', 'timeout', 'prompt', 'part', 'why\n']);
+      const notice = 'Not logged in · Please run /login';
+      const signedOut = await ask(adapter(turn([words, say(notice), { do: 'sleep', ms: 50 }])), options);
+      assert.deepEqual(facts(signedOut), ['turn_failed', 'sign_in_required', 'prompt', notice, 'why\n']);
+    }
+  });
+
   it('chooses a model in the session where no argument does', async () => {
     const option = { id: 'm', name: 'm', category: 'model', type: 'select', currentValue: 'a', options: [{ value: 'a', name: 'a' }, { value: 'b', name: 'b' }] };
     const steps = [
@@ -145,7 +162,10 @@ describe('probeAcpReadiness', () => {
     const other = await probe([{ do: 'initialize', result: { protocolVersion: 999 } }]);
     assert.deepEqual([other.reason, other.protocolVersion], ['incompatible_protocol', 999]);
     assert.equal((await probe([{ do: 'exit', code: 1 }])).reason, 'spawn_error');
-    assert.equal((await probeAcpReadiness({})).reason, 'spawn_error');
+    for (const wrong of [{}, undefined, null, 5]) {
+      const status = await probeAcpReadiness(/** @type {any} */ (wrong));
+      assert.deepEqual([status.reason, status.error?.code], ['spawn_error', 'invalid_argument']);
+    }
     assert.equal(activeProcessCount(), 0);
   });
 });

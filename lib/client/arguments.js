@@ -114,11 +114,27 @@ const NESTED = {
   fs: { read: flag, write: flag, readMaxBytes: whole, writeMaxBytes: whole, approveWrite: callback },
   terminal: { outputByteLimit: whole, maxTerminals: whole, approve: callback },
   elicitation: { form: flag, url: flag },
+  clientInfo: { title: string },
   authenticate: { methodId: string, preferMethods: strings, meta: record, require: flag, timeoutMs: whole },
 };
 
 /**
- * Checks options; gives them back, and none where there are none.
+ * Options without those that are `null`: absent, for whoever looks at them.
+ *
+ * @template {object} T
+ * @param {T} options
+ * @returns {T}
+ */
+function present(options) {
+  const absent = Object.keys(options).filter((name) => /** @type {any} */ (options)[name] === null);
+  if (absent.length === 0) return options;
+  const copy = Object.assign(Object.create(Object.getPrototypeOf(options)), options);
+  for (const name of absent) delete copy[name];
+  return copy;
+}
+
+/**
+ * Checks options; gives them back, and none where there are none. What is `null` is absent.
  *
  * @template {object} T
  * @param {T | null | undefined} options
@@ -133,17 +149,23 @@ function checked(options, checks, prefix = '') {
     const value = /** @type {any} */ (options)[name];
     if (value !== undefined && value !== null) check(value, `${prefix}${name}`);
   }
-  return options;
+  return present(options);
 }
 
-/** @param {any} options */
-function checkedLaunch(options) {
-  if (options === null || typeof options !== 'object') throw invalid('launch needs an options object');
-  checked(options, LAUNCH);
-  for (const [name, checks] of Object.entries(NESTED)) {
-    if (typeof options[name] === 'object') checked(options[name], checks, `${name}.`);
+/** @param {any} given */
+function checkedLaunch(given) {
+  if (given === null || typeof given !== 'object') throw invalid('launch needs an options object');
+  const options = checked(given, LAUNCH);
+  if (options.clientInfo !== undefined) {
+    // The protocol requires them (Implementation).
+    string(options.clientInfo.name, 'clientInfo.name');
+    string(options.clientInfo.version, 'clientInfo.version');
   }
-  return options;
+  const nested = Object.entries(NESTED)
+    .filter(([name]) => typeof options[name] === 'object')
+    .map(([name, checks]) => [name, checked(options[name], checks, `${name}.`)]);
+  if (nested.every(([name, value]) => options[name] === value)) return options;
+  return Object.assign(Object.create(Object.getPrototypeOf(options)), options, Object.fromEntries(nested));
 }
 
 module.exports = { CALL, CLOSE, LISTING, PROMPT, SESSION, checked, checkedLaunch };

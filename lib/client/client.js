@@ -3,7 +3,7 @@
 const { AcpError } = require('../errors.js');
 const native = require('../native/index.js');
 const { reasonOf } = require('../native/abort.js');
-const { string, whole } = require('../native/options.js');
+const { invalid, string, whole } = require('../native/options.js');
 const { CALL, CLOSE, LISTING, SESSION, checked, checkedLaunch } = require('./arguments.js');
 const { clean } = require('../clean.js');
 const { initial } = require('./config-options.js');
@@ -67,11 +67,11 @@ class AcpClient {
   }
 
   /**
-   * @param {import('../../types/client').LaunchOptions} options
+   * @param {import('../../types/client').LaunchOptions} given
    * @returns {Promise<AcpClient>}
    */
-  static async launch(options) {
-    checkedLaunch(options);
+  static async launch(given) {
+    const options = checkedLaunch(given);
     const mcp = new McpServers();
     const nativeClient = await native.launch(nativeOptions(options), handlersOf(options, mcp));
     const client = new AcpClient(nativeClient, options, mcp);
@@ -290,8 +290,8 @@ class AcpClient {
   }
 
   /** @type {import('./unstable').Call} */
-  #unstable = (method, params, options = {}) => {
-    const { secrets, ...call } = options;
+  #unstable = (method, params, options) => {
+    const { secrets, ...call } = options ?? {};
     return this.#call(method, params, call, { secrets });
   };
 
@@ -312,10 +312,12 @@ class AcpClient {
    * @param {{ phase?: string, closeSession?: string, secrets?: string[] }} [more]
    * @returns {Promise<any>}
    */
-  async #call(method, params, options = {}, more = {}) {
-    const { signal, meta } = checked(options, CALL);
-    const timeoutMs = whole(options.timeoutMs, 'timeoutMs') ?? this.requestTimeoutMs;
-    const sent = meta === undefined ? params : { .../** @type {object} */ (params), _meta: meta };
+  async #call(method, params, options, more = {}) {
+    const { signal, meta, ...limits } = checked(options, CALL);
+    const timeoutMs = whole(limits.timeoutMs, 'timeoutMs') ?? this.requestTimeoutMs;
+    if (params !== undefined && (params === null || typeof params !== 'object')) throw invalid('params must be an object or a list');
+    if (meta !== undefined && Array.isArray(params)) throw invalid('params must be an object where there is meta');
+    const sent = meta === undefined ? params : { ...params, _meta: meta };
     return this.native.call(method, sent, { ...more, timeoutMs, signal });
   }
 

@@ -194,6 +194,8 @@ class AcpSession {
     this.#early = undefined;
     try {
       this.#check();
+      // It may have fired since the turn before let go.
+      if (signal?.aborted) throw reasonOf(signal);
       signal?.addEventListener('abort', abort, { once: true });
       const outcome = await this.#native.start(prompt);
       return promptResult(outcome);

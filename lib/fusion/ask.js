@@ -192,14 +192,19 @@ async function askThroughContract(runtime, options) {
   try {
     const turn = Promise.resolve(runtime.promptWithFallback(session, options.prompt));
     const outcome = await within(turn, options.timeoutMs);
-    if (outcome === 'timeout') return failure('timeout', `ACP prompt timed out after ${options.timeoutMs}ms`, { text });
+    if (outcome === 'timeout') {
+      const message = `ACP prompt timed out after ${options.timeoutMs}ms`;
+      return failure('timeout', message, { text, error: promptError('timeout', message, text, session) });
+    }
     const { stopReason, truncated } = outcome.value ?? {};
     if (stopReason !== undefined && stopReason !== 'end_turn') {
-      return failure('abnormal_stop', `ACP prompt ended with stopReason=${stopReason}`, { text, stopReason });
+      const message = `ACP prompt ended with stopReason=${stopReason}`;
+      const error = promptError('abnormal_stop', message, text, session);
+      return failure('abnormal_stop', message, { text, stopReason, error });
     }
     const notice = signInNotice(text, session);
     if (notice !== undefined) {
-      const error = new AcpError('sign_in_required', notice, { phase: 'prompt', promptMayHaveBeenSent: true });
+      const error = promptError('sign_in_required', notice, text, session);
       return failure('turn_failed', notice, { text, stopReason, error });
     }
     // What a cut answer ends with is not known, so nothing is taken for its last word.
@@ -211,6 +216,23 @@ async function askThroughContract(runtime, options) {
   } finally {
     await disposeOnce(runtime, session);
   }
+}
+
+/**
+ * @param {import('../../types/errors').AcpErrorCode} code
+ * @param {string} message
+ * @param {string} text what had arrived
+ * @param {any} session of this package's adapter, or of another
+ */
+function promptError(code, message, text, session) {
+  const said = session?.connection?.stderr;
+  const stderrTail = typeof said === 'function' ? said() : '';
+  return new AcpError(code, message, {
+    phase: 'prompt',
+    promptMayHaveBeenSent: true,
+    ...(text !== '' && { partialText: text }),
+    ...(typeof stderrTail === 'string' && stderrTail.trim() !== '' && { stderrTail }),
+  });
 }
 
 /**

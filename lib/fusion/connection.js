@@ -10,6 +10,7 @@
 
 const { EventEmitter } = require('node:events');
 const { Kind } = require('../native');
+const { reportListener } = require('../native/hub.js');
 
 /** Milliseconds after a cancel until a turn that goes on regardless is given up. */
 const CANCEL_GRACE_MS = 30_000;
@@ -31,7 +32,11 @@ class AgentChild extends EventEmitter {
     client.closed.then((/** @type {any} */ exit) => {
       this.exitCode = exit?.exitCode ?? null;
       this.signalCode = exit?.signal ?? null;
-      this.emit('exit', this.exitCode, this.signalCode);
+      try {
+        this.emit('exit', this.exitCode, this.signalCode);
+      } catch (error) {
+        reportListener(error);
+      }
     }, () => {});
   }
 
@@ -101,7 +106,7 @@ class ConnectionMethods {
   }
 
   /** @param {any} params */
-  loadSession(params) {
+  async loadSession(params) {
     return this.open('session/load', params.sessionId, params);
   }
 

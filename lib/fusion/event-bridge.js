@@ -37,6 +37,8 @@ function toJson(update) {
   return JSON.stringify({ sessionUpdate: 'plan', entries });
 }
 
+function ignore() {}
+
 /**
  * @param {AcpCallbacks} callbacks
  * @param {any[]} event
@@ -61,7 +63,7 @@ function tell(callbacks, event) {
  */
 function emit(callbacks, event) {
   try {
-    heed(tell(callbacks, event), () => {});
+    heed(tell(callbacks, event), ignore);
   } catch {
     // A host's callback must not cost the rest of the turn.
   }

@@ -5,7 +5,7 @@
 const { clean } = require('../clean.js');
 const { fromNative } = require('../errors.js');
 const native = require('../native');
-const { whole } = require('../native/options.js');
+const { invalid, whole } = require('../native/options.js');
 
 /** Milliseconds. */
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -21,6 +21,7 @@ const DEFAULT_TIMEOUT_MS = 30_000;
  */
 async function probeAcpReadiness(options) {
   try {
+    if (options === null || typeof options !== 'object') throw invalid('probeAcpReadiness needs an options object');
     const { binaryPath: command, args, cwd, env, timeoutMs = DEFAULT_TIMEOUT_MS, deep } = options;
     const launch = native.launchOptions({ command, args, cwd, env, initializeTimeoutMs: whole(timeoutMs, 'timeoutMs') });
     const found = await native.probe({ launch, deep: deep === true });

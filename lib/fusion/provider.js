@@ -59,7 +59,7 @@ async function connect(options) {
     },
     relativePaths: true,
     initializeTimeoutMs: options.initializeTimeoutMs ?? DEFAULT_INITIALIZE_TIMEOUT_MS,
-    authenticate: options.authenticate === undefined ? undefined : authenticateOptions(options.authenticate),
+    authenticate: options.authenticate ? authenticateOptions(options.authenticate) : undefined,
     nodeSpawnErrors: true,
   }, {
     permission: async (request) => permissionDecision(await handler.requestPermission(request)),

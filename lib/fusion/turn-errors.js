@@ -5,7 +5,7 @@
  * `<message> (acp rpc code <code>[, retryable])[ [data: <data>]]`.
  */
 
-const { AcpError } = require('../errors.js');
+const { AcpAuthRequiredError, AcpError } = require('../errors.js');
 const { isObject } = require('./tool-mapping.js');
 
 /** UTF-16 code units of `data` that a message shows. */
@@ -126,9 +126,9 @@ function turnError(error, stallHint) {
   const message = stalled && stallHint !== undefined ? `${described} (${stallHint})` : described;
   if (!(error instanceof AcpError)) return new Error(message, { cause: error });
   const { code, phase, rpc, exit, stderrTail, retryable, promptMayHaveBeenSent, partialText, extra } = error;
-  return new AcpError(code, message, {
-    phase, rpc, exit, stderrTail, retryable, promptMayHaveBeenSent, partialText, extra, cause: error,
-  });
+  const init = { phase, rpc, exit, stderrTail, retryable, promptMayHaveBeenSent, partialText, extra, cause: error };
+  if (error instanceof AcpAuthRequiredError) return new AcpAuthRequiredError(error.availableMethodIds, { ...init, message });
+  return new AcpError(code, message, init);
 }
 
 module.exports = { inspectAcpTurnError, describeAcpTurnError, turnError };

@@ -132,7 +132,8 @@ impl Serialize for False {
 impl AskOutcome {
     fn failure(reason: AskReason, error: Error, text: Option<String>, stop_reason: Option<String>) -> Self {
         let mut error = error.into_details();
-        let text = text.or_else(|| error.partial_text.take()).filter(|t| !t.is_empty());
+        let text = text.or_else(|| error.partial_text.clone()).filter(|t| !t.is_empty());
+        error.partial_text.clone_from(&text);
         Self::Failure(Box::new(Failure { ok: False, reason, message: error.message.clone(), text, stop_reason, error }))
     }
 

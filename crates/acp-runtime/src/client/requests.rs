@@ -167,27 +167,51 @@ pub(super) fn prompt_params(
     meta: Option<&RawValue>,
     capabilities: &AgentCapabilities,
 ) -> Result<Box<RawValue>> {
-    #[derive(Deserialize)]
-    struct Block<'a> {
-        #[serde(rename = "type", borrow)]
-        kind: std::borrow::Cow<'a, str>,
-    }
     let listed: Vec<Block<'_>> = serde_json::from_str(blocks.get())
         .map_err(|_| Error::invalid_argument("a prompt is a list of content blocks, each with a type"))?;
     if listed.is_empty() {
         return Err(Error::invalid_argument("a prompt needs at least one content block"));
     }
     for block in listed {
-        let feature = match &*block.kind {
-            "text" | "resource_link" => continue,
-            "image" => features::IMAGE,
-            "audio" => features::AUDIO,
-            "resource" => features::EMBEDDED_CONTEXT,
+        let (feature, needed) = match &*block.kind {
+            "text" => (None, &[("text", block.text)][..]),
+            "resource_link" => (None, &[("name", block.name), ("uri", block.uri)][..]),
+            "image" => (Some(features::IMAGE), &[("data", block.data), ("mimeType", block.mime_type)][..]),
+            "audio" => (Some(features::AUDIO), &[("data", block.data), ("mimeType", block.mime_type)][..]),
+            "resource" => (Some(features::EMBEDDED_CONTEXT), &[][..]),
             other => return Err(Error::invalid_argument(format!("{other} is not a type of content block"))),
         };
-        capabilities.check_feature(&feature)?;
+        if let Some((missing, _)) = needed.iter().find(|(_, value)| !value.is_some_and(|v| v.get().starts_with('"'))) {
+            let message = format!("in a prompt, a block of type {} has {missing}, a string", block.kind);
+            return Err(Error::invalid_argument(message));
+        }
+        if block.kind == "resource" && !block.resource.is_some_and(|value| value.get().starts_with('{')) {
+            return Err(Error::invalid_argument("in a prompt, a block of type resource has resource, an object"));
+        }
+        if let Some(feature) = feature {
+            capabilities.check_feature(&feature)?;
+        }
     }
     encode::raw(&Prompt { session_id, blocks, meta })
+}
+
+/// A content block, as far as its type needs something (spec: Content).
+#[derive(Deserialize)]
+struct Block<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: std::borrow::Cow<'a, str>,
+    #[serde(borrow)]
+    text: Option<&'a RawValue>,
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
+    #[serde(rename = "mimeType", borrow)]
+    mime_type: Option<&'a RawValue>,
+    #[serde(borrow)]
+    name: Option<&'a RawValue>,
+    #[serde(borrow)]
+    uri: Option<&'a RawValue>,
+    #[serde(borrow)]
+    resource: Option<&'a RawValue>,
 }
 
 fn absolute(what: &str, path: &str) -> Result<()> {
