@@ -45,11 +45,6 @@ impl Halves {
     fn take(&mut self, fits: impl Fn(&Half) -> bool) -> Option<Half> {
         self.0.iter().position(fits).map(|at| self.0.swap_remove(at))
     }
-
-    /// Nothing more is heard of a sender.
-    pub fn forget(&mut self, sender: &str) {
-        self.0.retain(|half| half.sender != sender);
-    }
 }
 
 impl State {
@@ -102,7 +97,13 @@ impl State {
         }
     }
 
-    /// The same for a session and its children.
+    /// Nothing more is heard of a session and its children, which are still known.
+    pub(super) fn forget_halves_of_session(&mut self, session_id: &str) {
+        let children = &self.children;
+        self.halves.0.retain(|half| half.sender != session_id && children.root_of(&half.sender) != Some(session_id));
+    }
+
+    /// As [`State::settle_halves`] for a session and its children.
     pub(super) fn settle_halves_of_session(&mut self, session_id: &str) {
         let senders: Vec<_> = self
             .halves

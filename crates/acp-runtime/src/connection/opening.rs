@@ -190,7 +190,7 @@ impl State {
         self.take_back_of_session(session_id);
         self.forget_mcp_of_session(session_id);
         self.options.services.session_closed(session_id);
-        self.halves.forget(session_id);
+        self.forget_halves_of_session(session_id);
         self.children.forget(session_id);
         if let Some(session) = self.sessions.remove(session_id) {
             self.shared.states().remove(session_id);
@@ -200,6 +200,7 @@ impl State {
 
     /// A new session. An agent that names one twice takes it away from whoever had it.
     fn add_session(&mut self, session: Session) {
+        self.forget_halves_of_session(&session.id);
         self.children.forget(&session.id);
         self.forget_mcp_of_session(&session.id);
         let state = session.state().cloned();

@@ -145,9 +145,6 @@ impl State {
             && let Some(notified) = self.updates.decode(line)
         {
             self.messages += 1;
-            if !self.halves.is_empty() {
-                self.settle_halves(&notified.session_id);
-            }
             self.on_update(&notified, line);
             return;
         }
@@ -184,6 +181,9 @@ impl State {
     }
 
     fn on_update(&mut self, notified: &Notified<'_>, line: &str) {
+        if !self.halves.is_empty() {
+            self.settle_halves(&notified.session_id);
+        }
         let announced = self.feed(&notified.session_id, line, |session, child| {
             session.on_update(child, notified).map(|announced| (announced, session.id.clone()))
         });

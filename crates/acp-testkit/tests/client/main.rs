@@ -11,6 +11,7 @@ mod endings;
 mod failures;
 mod gates;
 mod goldens;
+mod halves;
 mod handshake;
 #[path = "../common/immortal.rs"]
 mod immortal;
