@@ -302,18 +302,25 @@ impl State {
             Some(Oversize::SomeResponse) => {
                 if let Some(call) = self.pending.only() {
                     self.on_response(ResponseId::Exact(call), &Outcome::Malformed(TOO_LONG));
+                } else {
+                    let waiting = self.pending.methods();
+                    tracing::warn!(target: "acp::wire", ?waiting, "an oversize answer does not say which call it is of");
                 }
             }
-            None if oversize::may_hold_message(head) => self.on_text_lost(head),
+            None if oversize::may_hold_message(head, tail) => self.on_text_lost(head, tail),
             None => {}
         }
     }
 
     /// Text of a running turn may be lost: of the one whose session the dropped line names, else of any.
-    fn on_text_lost(&mut self, head: &[u8]) {
-        let named = |session: &Session| memchr::memmem::find(head, session.id.as_bytes()).is_some();
-        let any_named = self.sessions.iter_mut().any(|session| named(session));
-        for session in self.sessions.iter_mut().filter(|session| !any_named || named(session)) {
+    fn on_text_lost(&mut self, head: &[u8], tail: &[u8]) {
+        let named = oversize::session_of(head, tail);
+        // What a child says is no part of a turn's text.
+        if named.as_ref().is_some_and(|id| self.children.root_of(id).is_some()) {
+            return;
+        }
+        let known = named.filter(|id| self.sessions.get_mut(id).is_some());
+        for session in self.sessions.iter_mut().filter(|session| known.as_ref().is_none_or(|id| *id == session.id)) {
             if let Some(turn) = &mut session.turn {
                 turn.text.mark_truncated();
             }

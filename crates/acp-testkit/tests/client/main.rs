@@ -17,6 +17,7 @@ mod handshake;
 mod immortal;
 mod json_recovery;
 mod lines;
+mod lost_text;
 mod mcp;
 mod noise;
 mod opening;
