@@ -381,7 +381,12 @@ impl State {
 
 /// Whether a host may be shown this as the name of a method outside the protocol.
 fn is_name(method: &str) -> bool {
-    method.len() <= MAX_METHOD_BYTES && !method.contains(char::is_control)
+    is_clean(method, MAX_METHOD_BYTES)
+}
+
+/// Whether a text that a host is handed as it is, since cleaned it would be another, is short enough and harmless.
+pub(super) fn is_clean(text: &str, max_bytes: usize) -> bool {
+    text.len() <= max_bytes && !text.contains(char::is_control)
 }
 
 fn session_of(params: &RawValue) -> Option<String> {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::inbound::{Handler, Question, guard};
+use super::inbound::{Handler, Question, guard, is_clean};
 use super::state::State;
 use crate::error::{Error, Result};
 use crate::port::McpRequest;
@@ -90,9 +90,9 @@ impl State {
         let invalid = |why: &str| AnswerError::new(code::INVALID_PARAMS, why);
         let Message { server_id, request_id, method, params } =
             serde_json::from_str(params.get()).map_err(|error| invalid(&error.to_string()))?;
-        let fits = |name: &str| !name.is_empty() && name.len() <= MAX_NAME_BYTES;
+        let fits = |name: &str| !name.is_empty() && is_clean(name, MAX_NAME_BYTES);
         if !(fits(&request_id) && fits(&method)) {
-            return Err(invalid("requestId and method are neither empty nor long"));
+            return Err(invalid("requestId and method are neither empty nor long, and have no control characters"));
         }
         let params = params.filter(|params| params.get() != "null");
         if params.is_some_and(|params| !params.get().starts_with('{')) {

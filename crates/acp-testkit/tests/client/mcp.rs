@@ -223,6 +223,10 @@ async fn a_message_that_is_none_is_refused_and_without_the_switch_all_are() {
         message("a", "1", ""),
         message("a", &"x".repeat(1025), "ping"),
         message("a", "1", &"x".repeat(1025)),
+        message("a", "1\n", "ping"),
+        message("a", "1", "ping\u{1b}[2J"),
+        message("a", "\u{0}", "ping"),
+        message("a", "1", "p\u{85}ng"),
         json!({"serverId": "a", "requestId": "1", "method": "ping", "params": [1]}),
         json!({"serverId": "a", "requestId": "1", "method": "ping", "params": "x"}),
     ];
