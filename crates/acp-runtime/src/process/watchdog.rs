@@ -7,9 +7,9 @@
 
 use std::fmt::Write as _;
 use std::io::{self, PipeWriter, Write as _};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
 use super::mark;
@@ -116,7 +116,8 @@ fn ensure(slot: &mut Slot) {
     }
     match launch() {
         Ok(mut pipe) => {
-            let mut lines = "s\n".repeat(slot.starting);
+            // Each `+` takes one of those that are starting.
+            let mut lines = "s\n".repeat(slot.starting + slot.trees.len());
             for (session, start) in &slot.trees {
                 let _ = writeln!(lines, "+ {session} {start}");
             }
@@ -149,14 +150,22 @@ fn launch() -> io::Result<PipeWriter> {
     // A group, not a session: enough against Ctrl-C and a kill of the host's group, and the one of the two for which the
     // standard library need not copy the host's page tables.
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    let mut shell = command.spawn()?;
-    // Holds the read end: without this the pipe would not break when the shell dies.
-    drop(command);
-    PID.store(shell.id(), Ordering::Relaxed);
+    // Before the shell: without a thread nobody would collect it.
+    let (started, shells) = mpsc::channel::<Child>();
     std::thread::Builder::new().name("acp-watchdog".into()).stack_size(128 * 1024).spawn(move || {
+        let Ok(mut shell) = shells.recv() else { return };
         let ended = shell.wait();
         let _ = PID.compare_exchange(shell.id(), 0, Ordering::Relaxed, Ordering::Relaxed);
         tracing::debug!(target: "acp::process", ?ended, "watchdog ended");
     })?;
+    let shell = command.spawn()?;
+    // Holds the read end: without this the pipe would not break when the shell dies.
+    drop(command);
+    PID.store(shell.id(), Ordering::Relaxed);
+    let _ = started.send(shell);
     Ok(writer)
 }
+
+#[cfg(test)]
+#[path = "watchdog_tests.rs"]
+mod tests;
