@@ -38,7 +38,7 @@ pub fn spawn(spec: &LaunchSpec) -> Result<Spawned> {
             Error::new(ErrorCode::InternalError, "agents are started inside a runtime only").in_phase(Phase::Spawn)
         );
     }
-    let order = spec.order.unwrap_or_else(|| Order::now(spec.owner));
+    let order = spec.order.clone().unwrap_or_else(|| Order::now(spec.owner));
     if order.is_void() {
         return Err(Error::new(ErrorCode::ClientClosed, SWEPT).in_phase(Phase::Spawn));
     }

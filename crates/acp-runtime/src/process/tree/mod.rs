@@ -98,7 +98,7 @@ impl ProcessTree {
             swept: AtomicBool::new(false),
             shutdown: tokio::sync::Mutex::new(None),
         });
-        if !registry::register(&tree, order) {
+        if !registry::register(&tree, &order) {
             tree.sweep();
         }
         tree
