@@ -12,6 +12,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use super::mark;
 
 const SCRIPT: &str = include_str!("watchdog.sh");
@@ -121,8 +123,9 @@ fn ensure(slot: &mut Slot) {
             for (session, start) in &slot.trees {
                 let _ = writeln!(lines, "+ {session} {start}");
             }
-            if pipe.write_all(lines.as_bytes()).is_ok() {
-                slot.pipe = Some(pipe);
+            match pipe.write_all(lines.as_bytes()) {
+                Ok(()) => slot.pipe = Some(pipe),
+                Err(error) => dismiss(&error),
             }
         }
         Err(error) => tracing::warn!(target: "acp::process", %error, "no watchdog: agents may outlive a killed host"),
@@ -133,9 +136,18 @@ fn tell(slot: &mut Slot, line: &str) {
     let Some(pipe) = &mut slot.pipe else { return };
     // The host ignores SIGPIPE (Node and Rust programs do), so a dead watchdog is an error here; so is one that was stopped
     // until its pipe is full. Its successor is told everything.
-    if pipe.write_all(format!("{line}\n").as_bytes()).is_err() {
+    if let Err(error) = pipe.write_all(format!("{line}\n").as_bytes()) {
+        dismiss(&error);
         slot.pipe = None;
         ensure(slot);
+    }
+}
+
+/// Ends a watchdog that does not listen, before its pipe is closed: it would take that for the death of the host.
+fn dismiss(error: &io::Error) {
+    let alive = error.kind() != io::ErrorKind::BrokenPipe;
+    if let Some(shell) = pid().filter(|_| alive).and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?)) {
+        let _ = kill_process(shell, Signal::KILL);
     }
 }
 

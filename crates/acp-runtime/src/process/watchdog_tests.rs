@@ -1,8 +1,6 @@
 use std::path::Path;
 use std::time::Instant;
 
-use rustix::process::{Pid, Signal, kill_process};
-
 use super::*;
 
 /// Set for the process that plays the host: where it notes its agent's id.
@@ -30,6 +28,10 @@ fn alive(pid: Pid) -> bool {
     !state.trim().is_empty() && !state.trim_start().starts_with('Z')
 }
 
+fn raw(pid: u32) -> Pid {
+    Pid::from_raw(i32::try_from(pid).unwrap()).unwrap()
+}
+
 /// A tree that no process belongs to: no system gives out such ids.
 fn tree(number: u32) -> (u32, u64) {
     (i32::MAX.unsigned_abs() - number, 1)
@@ -45,6 +47,19 @@ fn end(number: u32) {
     remove(session, started);
 }
 
+/// A process as those of trees are: it carries the host's mark.
+fn agent() -> Child {
+    let token = mark::host_token().unwrap();
+    Command::new("sleep").arg("300").env(mark::NAME, format!("{token}.1")).spawn().unwrap()
+}
+
+/// This process plays the host in a test that nothing else may have a watchdog beside.
+fn this_test(name: &str) -> Command {
+    let mut host = Command::new(std::env::current_exe().unwrap());
+    host.args(["--exact", &format!("process::watchdog::tests::{name}")]).stdin(Stdio::null()).stdout(Stdio::null());
+    host
+}
+
 /// A host whose watchdog died while it had trees, and which has none any more when it is killed, but starts an agent.
 fn play_the_host(note: &Path, case: &str) {
     let (trees, told) = case.split_once(' ').unwrap();
@@ -52,7 +67,7 @@ fn play_the_host(note: &Path, case: &str) {
     (1..=trees).for_each(begin);
     let other = start();
     let first = pid().unwrap();
-    kill_process(Pid::from_raw(i32::try_from(first).unwrap()).unwrap(), Signal::KILL).unwrap();
+    kill_process(raw(first), Signal::KILL).unwrap();
     assert!(eventually(|| pid().is_none()));
     let left = match told {
         "s" => Some((start(), other)),
@@ -74,8 +89,7 @@ fn play_the_host(note: &Path, case: &str) {
     let starting = start();
     drop(left);
     (0..=trees).for_each(end);
-    let token = mark::host_token().unwrap();
-    let mut agent = Command::new("sleep").arg("300").env(mark::NAME, format!("{token}.1")).spawn().unwrap();
+    let mut agent = agent();
     let aside = note.with_extension("aside");
     std::fs::write(&aside, agent.id().to_string()).unwrap();
     std::fs::rename(aside, note).unwrap();
@@ -92,10 +106,8 @@ fn a_watchdog_that_came_later_counts_as_the_first_one_did() {
         let dir = tempfile::tempdir().unwrap();
         let note = dir.path().join("agent");
         let case = format!("{case} {told}");
-        let name = "process::watchdog::tests::a_watchdog_that_came_later_counts_as_the_first_one_did";
-        let mut host = Command::new(std::env::current_exe().unwrap());
-        host.args(["--exact", name]).env(NOTE, &note).env(CASE, &case).stdin(Stdio::null()).stdout(Stdio::null());
-        let mut host = host.spawn().unwrap();
+        let mut host = this_test("a_watchdog_that_came_later_counts_as_the_first_one_did");
+        let mut host = host.env(NOTE, &note).env(CASE, &case).spawn().unwrap();
         let noted = eventually(|| note.exists());
         host.kill().unwrap();
         host.wait().unwrap();
@@ -105,4 +117,28 @@ fn a_watchdog_that_came_later_counts_as_the_first_one_did() {
         let _ = kill_process(agent, Signal::KILL);
         assert!(gone, "{case}: the agent is left");
     }
+}
+
+#[test]
+fn a_watchdog_that_was_stopped_and_replaced_ends_nothing_when_it_goes_on() {
+    if std::env::var_os(CASE).is_none() {
+        let mut host = this_test("a_watchdog_that_was_stopped_and_replaced_ends_nothing_when_it_goes_on");
+        assert!(host.env(CASE, "").status().unwrap().success());
+        return;
+    }
+    begin(1);
+    let mut agent = agent();
+    let first = pid().unwrap();
+    kill_process(raw(first), Signal::STOP).unwrap();
+    // Until its pipe is full.
+    while pid() == Some(first) {
+        drop(start());
+    }
+    let _ = kill_process(raw(first), Signal::CONT);
+    let ended = eventually(|| !alive(raw(first)));
+    let spared = agent.try_wait().unwrap().is_none();
+    agent.kill().unwrap();
+    agent.wait().unwrap();
+    end(1);
+    assert!(ended && spared);
 }
