@@ -299,6 +299,13 @@ export interface PromptOptions {
    * request. 0 means no limit. Default: 0.
    */
   idleTimeoutMs?: number;
+  /**
+   * Milliseconds for which the session has to be quiet after the agent's answer before the turn is over: for agents whose
+   * last updates come after it. What they say meanwhile belongs to the turn. `timeoutMs`, a cancel and a close end the turn
+   * at once, and an agent that does not fall quiet ends it after four times as long and five seconds; it resolves with the
+   * agent's answer all the same. 0: the turn is over with the answer. Default: 0.
+   */
+  settleMs?: number;
 }
 
 /** What a prompt may be: text, or the protocol's content blocks. */

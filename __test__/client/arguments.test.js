@@ -41,7 +41,7 @@ const WRONG = {
 };
 
 const CALL = /** @type {const} */ ({ signal: 'signal', timeoutMs: 'number', meta: 'record' });
-const PROMPT = /** @type {const} */ ({ ...CALL, idleTimeoutMs: 'number', queue: 'flag' });
+const PROMPT = /** @type {const} */ ({ ...CALL, idleTimeoutMs: 'number', settleMs: 'number', queue: 'flag' });
 const SESSION = /** @type {const} */ ({
   ...CALL, cwd: 'string', mcpServers: 'list', additionalDirectories: 'strings', systemPrompt: 'text', configOptions: 'record',
   queue: 'flag', maxQueuedTurns: 'number', coalesce: 'flag', onReplay: 'callback', replay: 'flag', cursorId: 'string',

@@ -50,7 +50,7 @@ export async function use(): Promise<void> {
     void typed;
   }
   const result: PromptResult = await turn;
-  const text: string = await session.prompt([{ type: 'text', text: 'hello' }], { timeoutMs: 1000 }).text();
+  const text: string = await session.prompt([{ type: 'text', text: 'hello' }], { timeoutMs: 1000, settleMs: 200 }).text();
   const cancelled: CancelResult = await turn.cancel();
   void [result.usage?.inputTokens, text, cancelled.state === 'forced'];
   turn.catch((reason: unknown) => void reason);

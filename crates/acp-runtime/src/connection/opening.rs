@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 use super::CancelState;
 use super::calls::{prompt_error, sent};
 use super::state::State;
+use super::stop_reason::finish_turn;
 use crate::bridge::CallsClosed;
 use crate::error::{Error, ErrorCode, Phase, Result};
 use crate::pending::{Asked, Effect, Waiting};
@@ -217,9 +218,13 @@ impl State {
     fn retire(&mut self, mut session: Session, why: &str) {
         let turn = session.end_turn(CallsClosed::Cancelled, None);
         session.on_end();
-        if let Some(turn) = turn {
+        if let Some(mut turn) = turn {
             session.publish();
-            turn.fail(sent(prompt_error(ErrorCode::SessionUnusable, why)));
+            match turn.take_result() {
+                // The agent has ended it; it was only waiting for stragglers.
+                Some(result) => finish_turn(turn, result),
+                None => turn.fail(sent(prompt_error(ErrorCode::SessionUnusable, why))),
+            }
         }
         self.answer_cancels(&session.id, CancelState::Forced);
     }

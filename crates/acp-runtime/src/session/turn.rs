@@ -28,7 +28,8 @@ pub struct TurnOptions {
     /// Text kept, in UTF-16 code units.
     pub text_units: usize,
     /// After the response, how long the session must be quiet before the turn counts as ended (field case S03). Zero: at
-    /// once.
+    /// once. Where the agent never falls quiet, the total limit, a cancel or [`longest_settling`] ends the turn: with its
+    /// response all the same.
     pub settle: Duration,
 }
 
@@ -36,6 +37,12 @@ impl Default for TurnOptions {
     fn default() -> Self {
         Self { timeout: None, idle_timeout: None, text_units: DEFAULT_TURN_TEXT_UNITS, settle: Duration::ZERO }
     }
+}
+
+/// How long a turn is held at all after its response, for an agent that does not fall quiet: four times as long as it is to
+/// be quiet, and five seconds.
+pub fn longest_settling(settle: Duration) -> Duration {
+    settle.saturating_mul(4).saturating_add(Duration::from_secs(5))
 }
 
 /// How a turn ended that ended by its response or by a cancel.
@@ -71,7 +78,7 @@ pub enum Due {
     Stalled,
     /// The agent did not answer a cancel in time.
     ForceCancel,
-    /// The response is here, and the session has been quiet since.
+    /// The response is here, and the session has been quiet since, or is not waited for any longer.
     Settled,
 }
 
@@ -89,7 +96,14 @@ pub struct Turn {
     last_frame: Instant,
     host_asked: usize,
     force_at: Option<Instant>,
-    settling: Option<Box<RawValue>>,
+    settling: Option<Settling>,
+}
+
+/// A response that is held until the session is quiet.
+struct Settling {
+    result: Box<RawValue>,
+    /// When it is held no longer, however much the agent says.
+    until: Instant,
 }
 
 impl std::fmt::Debug for Turn {
@@ -131,10 +145,14 @@ impl Turn {
         self.last_frame = now;
     }
 
-    /// Asks for a cancel. Returns whether this is the first one, which goes on the wire (rule C47).
+    /// Asks for a cancel. Returns whether this is the first one, which goes on the wire (rule C47). A settling turn, which
+    /// the agent has ended already, is due at once.
     pub fn request_cancel(&mut self, now: Instant, grace: Duration) -> bool {
-        // The agent has ended a settling turn already.
-        if self.force_at.is_some() || self.settling.is_some() {
+        if self.settling.is_some() {
+            self.force_at = Some(now);
+            return false;
+        }
+        if self.force_at.is_some() {
             return false;
         }
         self.force_at = Some(now + grace);
@@ -152,36 +170,34 @@ impl Turn {
             return Some(result);
         }
         self.last_frame = now;
-        self.settling = Some(result);
+        self.settling = Some(Settling { result, until: now + longest_settling(self.options.settle) });
         None
     }
 
     /// The response that a settling turn holds.
     pub fn take_result(&mut self) -> Option<Box<RawValue>> {
-        self.settling.take()
+        self.settling.take().map(|settling| settling.result)
     }
 
     /// The same, left where it is.
     pub fn held_result(&self) -> Option<&RawValue> {
-        self.settling.as_deref()
+        self.settling.as_ref().map(|settling| &*settling.result)
     }
 
     /// When something becomes due, if nothing happens until then. While the agent is not `heard`, because its host has
     /// yet to take what was read, its silence means nothing.
     pub fn next_deadline(&self, heard: bool) -> Option<Instant> {
-        if self.settling.is_some() {
-            return heard.then(|| self.last_frame + self.options.settle);
+        let total = self.options.timeout.map(|t| self.started + t);
+        if let Some(settling) = &self.settling {
+            let quiet = heard.then(|| self.last_frame + self.options.settle);
+            return [Some(settling.until), quiet, total, self.force_at].into_iter().flatten().min();
         }
         if let Some(force_at) = self.force_at {
             return Some(force_at);
         }
-        let total = self.options.timeout.map(|t| self.started + t);
         let idle =
             (heard && self.host_asked == 0).then_some(self.options.idle_timeout).flatten().map(|t| self.last_frame + t);
-        match (total, idle) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        }
+        [total, idle].into_iter().flatten().min()
     }
 
     /// What is due now.
@@ -262,15 +278,54 @@ mod tests {
         assert_eq!(turn.limit(Due::TimedOut), 20 * MS);
     }
 
+    /// A turn whose response came after 5 ms, and then a frame every millisecond, with what `act` does to it at 8 ms: how
+    /// many milliseconds it is held.
+    fn held(options: TurnOptions, heard: bool, act: impl FnOnce(&mut Turn, Instant)) -> u32 {
+        let (mut turn, t0) = turn(options);
+        let mut act = Some(act);
+        assert!(turn.on_result(RawValue::NULL.to_owned(), t0 + 5 * MS).is_none());
+        for ms in 6.. {
+            let now = t0 + ms * MS;
+            if let Some(act) = act.take_if(|_| ms == 8) {
+                act(&mut turn, now);
+            }
+            if let Some(due) = turn.due(now, heard) {
+                assert_eq!(due, Due::Settled);
+                assert_eq!(turn.next_deadline(heard), Some(now));
+                assert!(turn.held_result().is_some() && turn.take_result().is_some());
+                return ms - 5;
+            }
+            turn.on_frame(now);
+        }
+        unreachable!()
+    }
+
     #[test]
-    fn a_settling_turn_ends_when_it_has_been_quiet_however_long_that_takes() {
-        let settle = 10 * MS;
-        let (mut turn, t0) = turn(TurnOptions { settle, timeout: Some(15 * MS), ..TurnOptions::default() });
+    fn a_settling_turn_ends_when_it_has_been_quiet() {
+        let (mut turn, t0) = turn(TurnOptions { settle: 10 * MS, ..TurnOptions::default() });
         assert!(turn.on_result(RawValue::NULL.to_owned(), t0).is_none());
         turn.on_frame(t0 + 9 * MS);
         assert_eq!(turn.due(t0 + 18 * MS, true), None);
         assert_eq!(turn.due(t0 + 19 * MS, true), Some(Due::Settled));
         assert!(turn.take_result().is_some());
+    }
+
+    #[test]
+    fn a_settling_turn_that_never_falls_quiet_ends_at_every_limit_and_by_a_cancel() {
+        let options = TurnOptions { settle: 10 * MS, ..TurnOptions::default() };
+        let longest = u32::try_from(longest_settling(options.settle).as_millis()).unwrap();
+        for heard in [true, false] {
+            assert_eq!(held(options, heard, |_, _| {}), longest);
+            assert_eq!(held(TurnOptions { timeout: Some(20 * MS), ..options }, heard, |_, _| {}), 15);
+            let cancel = |turn: &mut Turn, now| assert!(!turn.request_cancel(now, 1000 * MS));
+            assert_eq!(held(options, heard, cancel), 3);
+        }
+        // A cancel from before the response still has its grace only.
+        let (mut turn, t0) = turn(options);
+        assert!(turn.request_cancel(t0, 7 * MS));
+        assert!(turn.on_result(RawValue::NULL.to_owned(), t0 + 5 * MS).is_none());
+        assert_eq!((turn.due(t0 + 6 * MS, true), turn.due(t0 + 7 * MS, true)), (None, Some(Due::Settled)));
+        assert!(turn.cancel_requested());
     }
 
     #[test]

@@ -3,13 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use acp_runtime::connection::CancelState;
 use acp_runtime::delivery::{Kind, Limits};
 use acp_runtime::port::DenyAll;
 use acp_runtime::session::{TurnOptions, ViewKind};
 use acp_testkit::Script;
 use serde_json::json;
 
-use crate::support::{Listener, Stage, begin, case, eventually, open, open_by, opened, prompt, prompted};
+use crate::support::{
+    Listener, PATIENCE, Stage, begin, brisk, case, eventually, open, open_by, opened, prompt, prompted,
+};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn s01_c31_what_comes_before_its_session_is_kept_and_what_has_none_is_dropped() {
@@ -100,16 +103,51 @@ async fn s03_an_ask_can_wait_until_it_is_quiet() {
     options.settle = Duration::from_secs(600);
     assert_eq!(stage.ask_with(options).await.answer().unwrap().text, "now last");
     // A cancel of a turn that the agent has ended says nothing to the agent.
-    let script = prompted().text("now").prompt_end("end_turn").expect_silence(300).expect("_test/done");
+    let script = prompted().text("now").prompt_end("end_turn").expect_silence(300).text("silent").expect("_test/done");
     let (client, listener) = opened(&stage, &script, Arc::new(DenyAll)).await;
-    let options = TurnOptions { settle: Duration::from_millis(500), ..TurnOptions::default() };
+    let options = TurnOptions { settle: Duration::from_secs(600), ..TurnOptions::default() };
     let turn = begin(&client, "s1", Some(&listener), options);
     listener.hears(Kind::Text, "now").await;
     eventually("the response", || client.diagnostics().messages_received >= 4).await;
-    client.connection().cancel("s1", crate::support::PATIENCE).await;
+    client.connection().cancel("s1", PATIENCE).await;
     assert_eq!(turn.await.unwrap().unwrap().stop_reason.as_deref(), Some("end_turn"));
+    listener.hears(Kind::Text, "silent").await;
     client.connection().notify("_test/done", None).unwrap();
     stage.end(client).await;
+}
+
+/// Whatever else ends a turn ends one that waits for quiet, too: with the response that it holds.
+#[tokio::test(flavor = "multi_thread")]
+async fn s03_an_agent_that_never_falls_quiet_holds_no_turn_open() {
+    let chatty =
+        || prompted().text("now").prompt_end("end_turn").repeat_until("_test/done", 5, Script::new().text("."));
+    let settle = Duration::from_secs(3);
+    let settling = TurnOptions { settle, ..TurnOptions::default() };
+    let limited = TurnOptions { timeout: Some(Duration::from_secs(3)), ..settling };
+    for (options, how) in [(limited, "limit"), (settling, "cancel"), (settling, "drop"), (settling, "close")] {
+        let stage = Stage::new();
+        let (client, listener) = opened(&stage, &chatty().expect("_test/done"), Arc::new(DenyAll)).await;
+        let turn = begin(&client, "s1", Some(&listener), options);
+        listener.hears(Kind::Text, ".").await;
+        match how {
+            "cancel" => assert_eq!(client.connection().cancel("s1", PATIENCE).await, CancelState::Cancelled),
+            "drop" => client.connection().drop_session("s1"),
+            "close" => drop(client.close(brisk()).await),
+            _ => {}
+        }
+        let outcome = turn.await.unwrap().unwrap();
+        assert_eq!((outcome.stop_reason.as_deref(), outcome.forced), (Some("end_turn"), false), "{how}");
+        assert_eq!(outcome.cancel_requested, matches!(how, "cancel" | "close"), "{how}");
+        assert!(outcome.text.starts_with("now.") && outcome.result.is_some(), "{how}: {outcome:?}");
+        if how != "close" {
+            client.connection().notify("_test/done", None).unwrap();
+            stage.end(client).await;
+        }
+    }
+    let stage = Stage::new();
+    let mut options = stage.ask_options(&chatty().ignore_eof());
+    (options.settle, options.timeout, options.close) = (settle, limited.timeout, brisk());
+    assert!(stage.ask_with(options).await.answer().unwrap().text.starts_with("now"));
 }
 
 /// C33: a thousand chunks and the result in one write, for a host that reads all along and one that only starts late.
