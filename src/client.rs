@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use acp_runtime::client::{Client, SessionRequest};
-use acp_runtime::connection::CallOptions;
+use acp_runtime::connection::{CallOptions, session_id_of};
 use acp_runtime::delivery::{Kind, Outbox};
 use acp_runtime::error::{Error, ErrorCode, Phase};
 use acp_runtime::pending::{Effect, Reply};
@@ -215,7 +215,7 @@ impl NativeClient {
         let spec = SessionSpec { view, outbox: Some(Arc::clone(&outbox)), state, cwd: None, discard_replay };
         let settle: Reply = Box::new(move |outcome| {
             if let (Ok(raw), Some(host)) = (&outcome, &host)
-                && let Some(id) = known.or_else(|| session_id_of(raw))
+                && let Some(id) = known.or_else(|| session_id_of(raw).ok())
             {
                 host.add_session(&id, &outbox);
             }
@@ -392,15 +392,6 @@ pub struct Opening {
     pub channel: u32,
     /// The call's number for `abandon`.
     pub call: f64,
-}
-
-fn session_id_of(raw: &RawValue) -> Option<String> {
-    #[derive(serde::Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct New {
-        session_id: String,
-    }
-    serde_json::from_str::<New>(raw.get()).ok().map(|new| new.session_id)
 }
 
 fn json(value: &impl Serialize) -> napi::Result<String> {

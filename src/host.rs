@@ -217,6 +217,10 @@ impl Host for BindingHost {
             push(&self.control, Kind::Notification, &Notification { method, params });
         }
     }
+
+    fn outbox(&self) -> Option<Arc<Outbox>> {
+        Some(Arc::clone(&self.control))
+    }
 }
 
 fn read_reply(answer: Option<String>, method: &str) -> Answer {

@@ -89,7 +89,8 @@ impl Launch {
         spec.stderr_bytes = self.stderr_bytes.unwrap_or(DEFAULT_STDERR_BYTES);
         spec.owner = owner;
         // Asked for now; it starts on another thread.
-        spec.order = Some(Order::now(owner));
+        let order = Some(Order::now(owner));
+        spec.order.clone_from(&order);
         let mut options = LaunchOptions::new(spec);
         if let Some(info) = self.client_info {
             options.client_info = info;
@@ -123,7 +124,7 @@ impl Launch {
         let terminal = options.offers.terminal.then(|| TerminalPolicy {
             env: options.spec.env.clone(),
             limits,
-            launcher: Arc::new(LocalLauncher { owner }),
+            launcher: Arc::new(LocalLauncher { owner, order }),
             ..TerminalPolicy::default()
         });
         if fs.read || fs.write || terminal.is_some() {

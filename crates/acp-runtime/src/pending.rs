@@ -24,6 +24,8 @@ pub enum Effect<S> {
     EndTurn(String),
     /// The session is closed or deleted.
     CloseSession(String),
+    /// Whatever the answer is, nobody has ever waited for it.
+    Ignored,
     /// A setting of the session changes: its state follows.
     Follow {
         /// The session.
@@ -125,11 +127,6 @@ impl<S> Pending<S> {
     /// Whether a call is waiting whose effect opens a session with an id that is not known yet.
     pub fn opens_session(&self) -> bool {
         self.calls.values().any(|c| matches!(c.effect, Effect::OpenSession(_)))
-    }
-
-    /// Whether the agent owes an answer that somebody waits for.
-    pub fn any(&self) -> bool {
-        self.calls.values().any(|call| call.reply.is_some() || matches!(call.effect, Effect::EndTurn(_)))
     }
 
     /// The one call that an answer is owed for, if it is one, the abandoned included.

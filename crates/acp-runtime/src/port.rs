@@ -12,6 +12,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::delivery::Outbox;
 use crate::error::ExitFacts;
 use crate::services::permission::PermissionOption;
 use crate::wire::encode::{Answer, AnswerError};
@@ -119,6 +120,12 @@ pub trait Host: Send + Sync + 'static {
         let _ = (method, params);
     }
 
+    /// Where the questions that no session owns are queued for the host. While it is full nothing more is read from the
+    /// agent. `None`: they wait nowhere.
+    fn outbox(&self) -> Option<Arc<Outbox>> {
+        None
+    }
+
     /// The connection ended; nothing follows.
     fn closed(&self, exit: &ExitFacts) {
         let _ = exit;
@@ -145,6 +152,9 @@ pub trait Services: Send + Sync + 'static {
         params: &RawValue,
         host: &Arc<dyn Host>,
     ) -> Option<BoxFuture<Answer>>;
+    /// The connection is about to end: nothing is started from now on, whoever allows it. Must not block; called from any
+    /// thread, and more than once.
+    fn closing(&self) {}
     /// The session is over.
     fn session_closed(&self, session_id: &str);
     /// The connection is over; everything that the services started ends.

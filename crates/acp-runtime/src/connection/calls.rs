@@ -199,6 +199,7 @@ impl State {
                 self.on_unwanted(effect, result.as_deref());
             }
             Effect::None => waiting.answer(result),
+            Effect::Ignored => {}
             Effect::Follow { session_id, mode_id } => {
                 if let (Ok(raw), Some(session)) = (&result, self.sessions.get_mut(&session_id)) {
                     session.with_state(|state| match &mode_id {

@@ -2,6 +2,7 @@
 
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
 use std::task::Poll;
 
 use serde::Deserialize;
@@ -82,7 +83,9 @@ impl State {
         match self.handler(method, params, bytes) {
             Ok(Handler::Known(answer)) => self.write(|out| encode::response(out, id, &answer)),
             Ok(Handler::Asked(question, future)) => {
-                let about = question.call.or_else(|| self.call_of_session(question.session_id.as_deref()?));
+                self.hold_back(question.session_id.as_deref());
+                let about = question.call.filter(|&call| self.pending.get_mut(call).is_some());
+                let about = about.or_else(|| self.call_of_session(question.session_id.as_deref()?));
                 // A command of its own explains why a turn is silent; to a call it is no excuse.
                 let about = about.filter(|&call| method != WAIT_FOR_EXIT || self.turn(call).is_some());
                 self.open_request((id, bytes), question, about, future);
@@ -100,7 +103,7 @@ impl State {
         if self.inbound.is_full(bytes) {
             return Err(AnswerError::new(code::INTERNAL_ERROR, "too many requests are open"));
         }
-        if self.winding.is_some() || self.input_closed {
+        if self.shared.closing.load(Ordering::Acquire) || self.input_closed {
             if method == "session/request_permission" {
                 return Ok(Handler::Known(outcome(&Outcome::Cancelled)));
             }

@@ -29,6 +29,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 pub(crate) use mcp::MAX_NAME_BYTES;
 use mcp::McpKey;
+pub use opening::session_id_of;
 
 use crate::capabilities::{AgentCapabilities, OUTBOUND, Offers};
 use crate::delivery::Outbox;
@@ -195,6 +196,8 @@ pub(crate) struct Shared {
     closing: AtomicBool,
     /// The next id of a call.
     next_id: AtomicU64,
+    /// What the agent started through the connection.
+    services: Arc<dyn Services>,
     /// Set once, when the connection ends: why.
     end: watch::Sender<Option<Arc<EndFacts>>>,
 }
@@ -249,6 +252,7 @@ impl Connection {
             closing: AtomicBool::new(false),
             // Ids start at 1: some agents take 0 for absent.
             next_id: AtomicU64::new(1),
+            services: Arc::clone(&options.services),
             end: watch::Sender::new(None),
         });
         tokio::spawn(task::run(transport, commands, state::State::new(Arc::clone(&shared), host, options)));
@@ -376,9 +380,11 @@ impl Connection {
         self.shared.states().get(session_id).cloned()
     }
 
-    /// The host ends the agent: whatever waits from now on, or is called later, fails with `client_closed`.
+    /// The host ends the agent: whatever waits from now on, or is called later, fails with `client_closed`. What the agent
+    /// asks is refused, and nothing more is started for it.
     pub fn closing(&self) {
         self.shared.closing.store(true, Ordering::Release);
+        self.shared.services.closing();
     }
 
     /// First half of a teardown: cancels turns, answers what is open, waits at most `grace` for turns to end and output to

@@ -13,6 +13,9 @@ use crate::wire::encode::{Answer, AnswerError, code};
 /// Requests that may wait for the host at once. One more is refused; an agent has no use for so many.
 const MAX_OPEN: usize = 256;
 
+/// Handlers at once, those included that were taken back and have not ended yet. With one more the request is refused.
+const MAX_HANDLERS: usize = 2 * MAX_OPEN;
+
 /// Bytes of requests that wait for an answer, ids and params. A single request may exceed it by its own size.
 const MAX_OPEN_BYTES: usize = 64 * 1024 * 1024;
 
@@ -86,7 +89,7 @@ impl InboundTable {
     /// Whether another request of that many bytes is one too many.
     pub(super) fn is_full(&self, bytes: usize) -> bool {
         let too_large = self.bytes > 0 && self.bytes.saturating_add(bytes) > MAX_OPEN_BYTES;
-        too_large || self.open.len() >= MAX_OPEN
+        too_large || self.open.len() >= MAX_OPEN || self.handlers.len() >= MAX_HANDLERS
     }
 
     /// Starts a handler; [`Self::insert`] follows.
@@ -113,13 +116,20 @@ impl InboundTable {
         Some(open)
     }
 
-    /// The next handler that finished. A handler that panicked failed; the connection lives.
+    /// The next handler that finishes.
     pub(super) async fn next(&mut self) -> Option<Finished> {
-        Some(match self.handlers.join_next_with_id().await? {
-            Ok((id, answer)) => (id, answer),
-            Err(error) => (error.id(), (Err(AnswerError::new(code::INTERNAL_ERROR, failure(&error))), None)),
-        })
+        self.handlers.join_next_with_id().await.map(finished)
     }
+
+    /// The next handler that has finished already.
+    pub(super) fn try_next(&mut self) -> Option<Finished> {
+        self.handlers.try_join_next_with_id().map(finished)
+    }
+}
+
+/// A handler that panicked failed; the connection lives.
+fn finished(joined: Result<(Id, Held), JoinError>) -> Finished {
+    joined.unwrap_or_else(|error| (error.id(), (Err(AnswerError::new(code::INTERNAL_ERROR, failure(&error))), None)))
 }
 
 /// What an agent hears of a host whose code failed.
@@ -127,4 +137,27 @@ pub(super) const PANICKED: &str = "the client failed to handle the request";
 
 fn failure(error: &JoinError) -> &'static str {
     if error.is_panic() { PANICKED } else { "the request was cancelled" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn handlers_that_were_taken_back_count_until_they_have_ended() {
+        let mut table = InboundTable::default();
+        for asks in [Asks::Other, Asks::Large, Asks::Permission].into_iter().cycle().take(MAX_HANDLERS) {
+            assert!(!table.is_full(1));
+            table.spawn(asks, Box::pin(std::future::pending())).abort();
+        }
+        assert!(table.open.is_empty() && table.is_full(1));
+        while !table.is_empty() {
+            tokio::task::yield_now().await;
+            while let Some((_, (answer, place))) = table.try_next() {
+                assert!(answer.is_err() && place.is_none());
+            }
+        }
+        assert!(!table.is_full(1));
+        assert_eq!(table.large.available_permits(), MAX_LARGE);
+    }
 }

@@ -46,6 +46,7 @@ impl State {
             let why = format!("the session is already {how}; use that one, or close it first");
             return Err(Error::new(ErrorCode::SessionAlreadyOpen, why));
         }
+        self.make_way(&session_id);
         self.announce_session(&session_id, spec);
         let mut session = Session::new(session_id, spec);
         session.opened_by = call;
@@ -84,6 +85,8 @@ impl State {
     ) {
         match result.and_then(|raw| session_id_of(&raw).map(|id| (raw, id))) {
             Ok((raw, session_id)) => {
+                self.make_way(&session_id);
+                self.unclosed.remove(&session_id);
                 self.announce_session(&session_id, spec);
                 let session = Session::new(session_id.clone(), spec);
                 session.with_state(|state| state.on_result(&raw));
@@ -170,9 +173,8 @@ impl State {
             method: "session/close".to_owned(),
             phase: Phase::Session,
             deadline: None,
-            effect: Effect::None,
-            // Whatever the agent says to it.
-            reply: Some(Box::new(|_| {})),
+            effect: Effect::Ignored,
+            reply: None,
             written: false,
             asked: Asked::default(),
         };
@@ -188,6 +190,11 @@ impl State {
     }
 
     pub(super) fn drop_session(&mut self, session_id: &str) {
+        self.end_session(session_id, "the session was closed");
+    }
+
+    /// Everything that a session has ends with it.
+    fn end_session(&mut self, session_id: &str, why: &str) {
         self.take_back_of_session(session_id);
         self.forget_mcp_of_session(session_id);
         self.options.services.session_closed(session_id);
@@ -195,24 +202,26 @@ impl State {
         self.children.forget(session_id);
         if let Some(session) = self.sessions.remove(session_id) {
             self.shared.states().remove(session_id);
-            self.retire(session, "the session was closed");
+            self.retire(session, why);
         }
     }
 
-    /// A new session. An agent that names one twice takes it away from whoever had it.
+    /// A session is about to get this id. An agent that names one twice takes it away from whoever had it.
+    fn make_way(&mut self, session_id: &str) {
+        if self.sessions.get_mut(session_id).is_some() {
+            self.end_session(session_id, GIVEN_AWAY);
+        }
+        // It may have been the id of a child session, too.
+        self.forget_halves_of_session(session_id);
+        self.children.forget(session_id);
+    }
+
+    /// A new session, whose id is free.
     fn add_session(&mut self, session: Session) {
-        self.forget_halves_of_session(&session.id);
-        self.children.forget(&session.id);
-        self.forget_mcp_of_session(&session.id);
-        let state = session.state().cloned();
-        if let Some(state) = state {
+        if let Some(state) = session.state().cloned() {
             self.shared.states().insert(session.id.clone(), state);
-        } else {
-            self.shared.states().remove(&session.id);
         }
-        if let Some(old) = self.sessions.insert(session) {
-            self.retire(old, GIVEN_AWAY);
-        }
+        self.sessions.insert(session);
     }
 
     fn retire(&mut self, mut session: Session, why: &str) {
@@ -233,7 +242,10 @@ impl State {
 const GIVEN_AWAY: &str = "the agent gave the session's id away";
 
 /// The session id of a `session/new` result. It must be a string that can be sent back.
-fn session_id_of(raw: &RawValue) -> Result<String> {
+///
+/// # Errors
+/// `malformed_response` for any other.
+pub fn session_id_of(raw: &RawValue) -> Result<String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct NewSession {

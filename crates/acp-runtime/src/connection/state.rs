@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use super::children::{Children, PARENT_NAMES};
 use super::early::EarlyUpdates;
 use super::halves::Halves;
+use super::inbound::guard;
 use super::mcp::McpServers;
 use super::open_requests::InboundTable;
 use super::{CancelState, Options, Shared};
@@ -238,6 +239,17 @@ impl State {
         }
     }
 
+    /// A host that does not take what it is asked, in a session or outside of any, is asked nothing more.
+    pub(super) fn hold_back(&mut self, session_id: Option<&str>) {
+        let others = self.others_wait();
+        let session = session_id.and_then(|id| self.sessions.get_mut(id)).and_then(|session| session.outbox().cloned());
+        // A host that fails is none that could fall behind.
+        let own = guard(|| self.host.outbox()).ok().flatten();
+        for outbox in session.iter().chain(&own).filter(|outbox| outbox.is_full()) {
+            block(&mut self.blocked, outbox, others);
+        }
+    }
+
     /// Whether somebody besides one session's listener waits for what the agent says: another session, a caller, or whoever
     /// cancelled the turn and wants to hear that the agent ended it.
     pub(super) fn others_wait(&self) -> bool {
@@ -394,11 +406,8 @@ impl Sessions {
         self.slots[slot].as_mut()
     }
 
-    /// Adds a session. Gives back the one that had its id before.
-    pub(super) fn insert(&mut self, session: Session) -> Option<Session> {
-        if let Some(slot) = self.slot(&session.id) {
-            return self.slots[slot].replace(session);
-        }
+    /// Adds a session, whose id no other one has.
+    pub(super) fn insert(&mut self, session: Session) {
         let id = session.id.clone();
         let slot = self.slots.iter().position(Option::is_none).unwrap_or(self.slots.len());
         if slot == self.slots.len() {
@@ -407,7 +416,6 @@ impl Sessions {
             self.slots[slot] = Some(session);
         }
         self.index.insert(id, slot);
-        None
     }
 
     pub(super) fn remove(&mut self, id: &str) -> Option<Session> {

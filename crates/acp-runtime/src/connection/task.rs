@@ -13,6 +13,7 @@ use super::{Command, Transport};
 use crate::delivery::Outbox;
 use crate::error::ExitFacts;
 use crate::port::BoxFuture;
+use crate::session::Session;
 use crate::wire::{Line, LineSplitter};
 
 /// After the process ended, how long its stdout may stay silent before it is given up: a descendant may hold it for ever
@@ -62,20 +63,21 @@ pub(super) async fn run(transport: Transport, mut commands: UnboundedReceiver<Co
                 None => {}
             }
         }
+        state.take_answers();
         state.publish_all();
         state.reconsider_blocked();
         close_input_when_wound(&mut state, &mut input, &mut ends).await;
         if let Some(error) = state.stop.take() {
             break End::Stopped(error);
         }
-        if let Some(end) = ends.reached(&state) {
+        if let Some(end) = ends.reached(&mut state) {
             break end;
         }
 
         let (has_output, others) = (state.has_output(), state.others_wait());
-        let has_room = state.out.len() - state.written < MAX_OUT_BYTES;
+        let has_room = state.has_room();
         let may_read = !ends.eof && state.blocked.is_empty() && has_room;
-        let ending = earliest(ends.deadline, ends.deaf.filter(|_| state.pending.any()));
+        let ending = earliest(ends.deadline, ends.deaf.filter(|_| ends.exit.is_none() && state.waits()));
         let deadline = earliest(state.next_deadline(), ending.filter(|_| state.blocked.is_empty()));
         let (writer, gone) = match &mut input {
             Some(Input { writer, gone }) => (Some(&mut **writer), Some(gone).filter(|_| ends.deaf.is_none())),
@@ -109,6 +111,7 @@ pub(super) async fn run(transport: Transport, mut commands: UnboundedReceiver<Co
         }
     };
 
+    state.stop_serving();
     let killed = matches!(end, End::Abandoned);
     if killed {
         process.kill();
@@ -156,13 +159,13 @@ impl Ends {
     }
 
     /// Whether the connection is over. Not while a slow host has yet to take what was read.
-    fn reached(&self, state: &State) -> Option<End> {
+    fn reached(&self, state: &mut State) -> Option<End> {
         if !state.blocked.is_empty() {
             return None;
         }
         let passed = |deadline: Option<Instant>| deadline.is_some_and(|deadline| deadline <= state.now);
         let over = passed(self.deadline);
-        if self.exit.is_none() && passed(self.deaf) && state.pending.any() {
+        if self.exit.is_none() && passed(self.deaf) && state.waits() {
             return Some(End::Closed(DEAF));
         }
         match &self.exit {
@@ -176,6 +179,33 @@ impl Ends {
 impl State {
     fn has_output(&self) -> bool {
         self.written < self.out.len()
+    }
+
+    /// Whether the agent takes what it gets.
+    fn has_room(&self) -> bool {
+        self.out.len() - self.written < MAX_OUT_BYTES
+    }
+
+    /// Takes what the handlers that have finished say: one batch of lines may start, and take back, many.
+    fn take_answers(&mut self) {
+        while self.has_room()
+            && let Some(finished) = self.inbound.try_next()
+        {
+            self.on_answer(finished);
+        }
+    }
+
+    /// Whether the agent owes an answer that somebody waits for.
+    fn waits(&mut self) -> bool {
+        let runs = |session: &mut Session| session.turn.as_ref().is_some_and(|turn| turn.held_result().is_none());
+        self.pending.awaited() || self.sessions.iter_mut().any(runs)
+    }
+
+    /// Nobody takes an answer any more: nothing that was asked for is done any more either.
+    fn stop_serving(&mut self) {
+        self.input_closed = true;
+        self.options.services.closing();
+        self.refuse_open_requests();
     }
 }
 

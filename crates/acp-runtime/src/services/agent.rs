@@ -131,9 +131,15 @@ impl Services for AgentServices {
 
     fn session_closed(&self, session_id: &str) {
         self.roots.lock().remove(session_id);
-        if let Some(TerminalContext { terminals, .. }) = self.terminal.clone() {
-            let session_id = session_id.to_owned();
-            tokio::spawn(async move { terminals.release_all(&session_id).await });
+        if let Some(TerminalContext { terminals, .. }) = &self.terminal {
+            // Taken now: a session may get the same id at once.
+            tokio::spawn(terminals.release_all(session_id));
+        }
+    }
+
+    fn closing(&self) {
+        if let Some(TerminalContext { terminals, .. }) = &self.terminal {
+            terminals.refuse();
         }
     }
 

@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "helpers of tests")]
 
 #[cfg(unix)]
+mod closing;
+#[cfg(unix)]
 mod lifecycle;
 #[cfg(unix)]
 mod output;

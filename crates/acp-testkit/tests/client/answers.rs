@@ -69,7 +69,8 @@ async fn answers_that_an_agent_does_not_take_are_not_made() {
         last = served.load(Ordering::SeqCst);
         tokio::time::sleep(Duration::from_millis(300)).await;
     }
-    assert!(last <= 8 + 4 + 2, "{last} answers of a mebibyte were made");
+    let told = (client.stderr(), client.diagnostics(), client.connection().end());
+    assert!(last <= 8 + 4 + 2, "{last} answers of a mebibyte were made: {told:?}");
     client.close(brisk()).await;
     turn.await.unwrap().ok();
     stage.assert_empty();

@@ -16,6 +16,7 @@ mod handshake;
 #[path = "../common/immortal.rs"]
 mod immortal;
 mod json_recovery;
+mod late_commands;
 mod lines;
 mod lost_text;
 mod mcp;
@@ -24,6 +25,7 @@ mod opening;
 mod order;
 mod parking;
 mod permissions;
+mod questions;
 mod requests;
 mod secrets;
 mod sessions;

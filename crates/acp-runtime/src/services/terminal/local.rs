@@ -8,13 +8,16 @@ use std::sync::Arc;
 
 use super::process::{Started, TerminalCommand, TerminalLauncher, TerminalProcess};
 use crate::error::{ErrorCode, ExitFacts};
+use crate::process::registry::Order;
 use crate::process::{self, LaunchSpec, OwnerId, ProcessTree};
 
 /// Commands of this machine, each with a process tree of its own.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct LocalLauncher {
     /// Who the trees belong to.
     pub owner: OwnerId,
+    /// When their agent was asked for: an end of all trees of the owner since then calls off its commands, too.
+    pub order: Option<Order>,
 }
 
 impl TerminalLauncher for LocalLauncher {
@@ -23,6 +26,7 @@ impl TerminalLauncher for LocalLauncher {
         spec.args = command.args;
         spec.env = command.env;
         spec.owner = self.owner;
+        spec.order.clone_from(&self.order);
         // The bytes are the agent's own business; nothing of them is kept for the host.
         spec.stderr_bytes = 0;
         let spawned = merge_outputs(&mut spec).and_then(|()| process::spawn(&spec)).map_err(|error| {

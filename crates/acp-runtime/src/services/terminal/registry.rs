@@ -52,17 +52,22 @@ pub enum TerminalError {
     /// The connection holds as many terminals as it may.
     #[error("too many terminals; release some first")]
     TooMany,
+    /// The connection is about to end.
+    #[error("the client is closing")]
+    Closed,
     /// The command did not start.
     #[error("the command did not start ({})", .0.kind())]
     Start(io::Error),
 }
 
 impl TerminalError {
-    /// The JSON-RPC error code: −32002 for an unknown id, −32602 for params, −32603 otherwise.
+    /// The JSON-RPC error code: −32002 for an unknown id, −32602 for params, −32800 once the connection ends, −32603
+    /// otherwise.
     pub const fn rpc_code(&self) -> i64 {
         match self {
             Self::InvalidParams(_) => code::INVALID_PARAMS,
             Self::Unknown(_) => code::RESOURCE_NOT_FOUND,
+            Self::Closed => code::REQUEST_CANCELLED,
             Self::TooMany | Self::Start(_) => code::INTERNAL_ERROR,
         }
     }
@@ -90,19 +95,26 @@ struct Inner {
     launcher: Arc<dyn TerminalLauncher>,
     limits: TerminalLimits,
     state: Mutex<State>,
+    /// A command that was about to start has started, or has not.
+    settled: Notify,
 }
 
 #[derive(Default)]
 struct State {
     next: u64,
+    /// Terminals, and commands that are about to start.
     count: usize,
+    /// Commands that are about to start.
+    starting: usize,
+    /// Nothing is started any more.
+    closed: bool,
     sessions: HashMap<String, HashMap<String, Arc<Terminal>>>,
 }
 
 impl Terminals {
     /// No terminals yet.
     pub fn new(launcher: Arc<dyn TerminalLauncher>, limits: TerminalLimits) -> Self {
-        Self(Arc::new(Inner { launcher, limits, state: Mutex::default() }))
+        Self(Arc::new(Inner { launcher, limits, state: Mutex::default(), settled: Notify::new() }))
     }
 
     /// Starts a command and returns the terminal's id at once. Call it on a tokio runtime.
@@ -112,30 +124,12 @@ impl Terminals {
         command: TerminalCommand,
         output_byte_limit: Option<u64>,
     ) -> Result<String, TerminalError> {
-        {
-            // The place is taken before the command starts, and given back if it does not.
-            let mut state = self.state();
-            if state.count >= self.0.limits.max_terminals {
-                return Err(TerminalError::TooMany);
-            }
-            state.count += 1;
-        }
-        let started = self.0.launcher.launch(command);
-        let mut state = self.state();
-        let started = match started {
-            Ok(started) => started,
-            Err(error) => {
-                state.count -= 1;
-                return Err(TerminalError::Start(error));
-            }
-        };
-        state.next += 1;
-        let id = format!("term-{}", state.next);
+        let place = Place::take(&self.0)?;
+        let started = self.0.launcher.launch(command).map_err(TerminalError::Start)?;
         let limit = OutputBuffer::effective_limit(output_byte_limit, self.0.limits.output_ceiling);
         let terminal = Arc::new(Terminal::new(limit));
         tokio::spawn(own(started, EndGuard(Arc::clone(&terminal))));
-        state.sessions.entry(session_id.to_owned()).or_default().insert(id.clone(), terminal);
-        Ok(id)
+        place.fill(session_id, terminal)
     }
 
     /// What the terminal has printed, and how it ended, if it has.
@@ -174,28 +168,44 @@ impl Terminals {
         Ok(terminal.snapshot())
     }
 
-    /// Releases every terminal of a session: it ended.
-    pub async fn release_all(&self, session_id: &str) {
+    /// Releases every terminal that a session has now: it ended. The future waits for their end.
+    pub fn release_all(&self, session_id: &str) -> impl Future<Output = ()> + Send + use<> {
         let terminals = {
             let mut state = self.state();
             let terminals = state.sessions.remove(session_id).unwrap_or_default();
             state.count -= terminals.len();
             terminals
         };
-        end_all(terminals.into_values()).await;
+        end_all(terminals.into_values())
     }
 
-    /// Releases every terminal: the connection ended.
+    /// Starts nothing any more: the connection is about to end.
+    pub fn refuse(&self) {
+        self.state().closed = true;
+    }
+
+    /// Releases every terminal, those included that are just being created: the connection ended.
     pub async fn close(&self) {
-        let sessions = {
-            let mut state = self.state();
-            state.count = 0;
-            std::mem::take(&mut state.sessions)
-        };
-        end_all(sessions.into_values().flat_map(HashMap::into_values)).await;
+        self.refuse();
+        loop {
+            let settled = self.0.settled.notified();
+            tokio::pin!(settled);
+            settled.as_mut().enable();
+            let (sessions, starting) = {
+                let mut state = self.state();
+                let sessions = std::mem::take(&mut state.sessions);
+                state.count -= sessions.values().map(HashMap::len).sum::<usize>();
+                (sessions, state.starting)
+            };
+            end_all(sessions.into_values().flat_map(HashMap::into_values)).await;
+            if starting == 0 {
+                return;
+            }
+            settled.await;
+        }
     }
 
-    /// How many terminals are held.
+    /// How many terminals are held, or about to be.
     pub fn len(&self) -> usize {
         self.state().count
     }
@@ -212,7 +222,59 @@ impl Terminals {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.state()
+    }
+}
+
+impl Inner {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The place of a command that is about to start: taken before it starts, given back if it does not.
+struct Place<'a> {
+    of: &'a Inner,
+    filled: bool,
+}
+
+impl<'a> Place<'a> {
+    fn take(of: &'a Inner) -> Result<Self, TerminalError> {
+        let mut state = of.state();
+        if state.closed {
+            return Err(TerminalError::Closed);
+        }
+        if state.count >= of.limits.max_terminals {
+            return Err(TerminalError::TooMany);
+        }
+        state.count += 1;
+        state.starting += 1;
+        Ok(Self { of, filled: false })
+    }
+
+    /// Hands out an id, unless the end came while the command started: it is killed then, and left to who closes.
+    fn fill(mut self, session_id: &str, terminal: Arc<Terminal>) -> Result<String, TerminalError> {
+        let mut state = self.of.state();
+        self.filled = true;
+        state.next += 1;
+        let id = format!("term-{}", state.next);
+        let closed = state.closed;
+        if closed {
+            terminal.kill.notify_one();
+        }
+        state.sessions.entry(session_id.to_owned()).or_default().insert(id.clone(), terminal);
+        if closed { Err(TerminalError::Closed) } else { Ok(id) }
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        {
+            let mut state = self.of.state();
+            state.starting -= 1;
+            state.count -= usize::from(!self.filled);
+        }
+        self.of.settled.notify_waiters();
     }
 }
 
@@ -229,7 +291,7 @@ fn unknown(terminal_id: &str) -> TerminalError {
     TerminalError::Unknown(clean(terminal_id, 256))
 }
 
-async fn end_all(terminals: impl Iterator<Item = Arc<Terminal>>) {
+async fn end_all(terminals: impl Iterator<Item = Arc<Terminal>> + Send) {
     let terminals: Vec<_> = terminals.collect();
     for terminal in &terminals {
         terminal.kill.notify_one();
