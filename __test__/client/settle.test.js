@@ -8,7 +8,7 @@ const { scripted, end } = require('../support/scripted.js');
 
 const CHATTY = /** @type {import('../support/fake-agent.js').Step[]} */ ([
   { do: 'initialize' }, { do: 'session_new' }, { do: 'prompt_begin' }, { do: 'text', text: 'now' }, { do: 'prompt_end' },
-  { do: 'loop', until: { method: '_test/done' }, delay_ms: 5, steps: [{ do: 'text', text: '.' }] },
+  { do: 'loop', until: { method: '_test/done' }, delayMs: 5, steps: [{ do: 'text', text: '.' }] },
   { do: 'expect', method: '_test/done' },
 ]);
 
