@@ -69,10 +69,10 @@ async fn a_command_that_starts_while_everything_ends_ends_with_it() {
         closing.await.unwrap();
         assert_eq!((counted, terminals.len()), (2, 0));
         assert_eq!(launcher.waiting.load(Ordering::SeqCst), 2, "nothing else was started");
-        if let Ok(pid) = std::fs::read_to_string(dir.path().join("pid")) {
-            if let Ok(pid) = pid.trim().parse() {
-                gone(pid).await;
-            }
+        if let Ok(pid) = std::fs::read_to_string(dir.path().join("pid"))
+            && let Ok(pid) = pid.trim().parse()
+        {
+            gone(pid).await;
         }
     }
 }
