@@ -33,7 +33,8 @@ export declare class NativeClient {
   call(token: number, method: string, params: string | undefined | null, options: string): number
   /**
    * Opens a session on a channel of its own; the promise behind `token` settles there, before anything else that the
-   * session says. `request`: JSON of the session's parameters, `timeoutMs`, `state` and `discardReplay`.
+   * session says. `request`: JSON of the session's parameters, `timeoutMs`, `state`, `discardReplay` and
+   * `takeOver`.
    */
   openSession(token: number, method: string, sessionId: string | undefined | null, request: string, callbacks: boolean): Opening
   /** Starts a turn; the promise behind `token` settles on the session's channel, after everything that the turn said. */

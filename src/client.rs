@@ -178,7 +178,8 @@ impl NativeClient {
     }
 
     /// Opens a session on a channel of its own; the promise behind `token` settles there, before anything else that the
-    /// session says. `request`: JSON of the session's parameters, `timeoutMs`, `state` and `discardReplay`.
+    /// session says. `request`: JSON of the session's parameters, `timeoutMs`, `state`, `discardReplay` and
+    /// `takeOver`.
     #[napi(catch_unwind)]
     pub fn open_session(
         &self,
@@ -199,8 +200,10 @@ impl NativeClient {
             state: bool,
             #[serde(default)]
             discard_replay: bool,
+            #[serde(default)]
+            take_over: bool,
         }
-        let Request { mut session, timeout_ms, state, discard_replay } = parse(&request)?;
+        let Request { mut session, timeout_ms, state, discard_replay, take_over } = parse(&request)?;
         session.timeout = (timeout_ms > 0).then(|| Duration::from_millis(timeout_ms));
         let (channel, outbox) = self.0.hub.open();
         let promise = Promise::new(&outbox, token);
@@ -212,7 +215,7 @@ impl NativeClient {
         // A fork names its own; the others are the session that was asked for.
         let known = session_id.clone().filter(|_| method != "session/fork");
         let view = if callbacks { ViewKind::Callbacks } else { ViewKind::Events };
-        let spec = SessionSpec { view, outbox: Some(Arc::clone(&outbox)), state, cwd: None, discard_replay };
+        let spec = SessionSpec { view, outbox: Some(Arc::clone(&outbox)), state, cwd: None, discard_replay, take_over };
         let settle: Reply = Box::new(move |outcome| {
             if let (Ok(raw), Some(host)) = (&outcome, &host)
                 && let Some(id) = known.or_else(|| session_id_of(raw).ok())

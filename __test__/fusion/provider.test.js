@@ -9,6 +9,7 @@ const {
 const {
   AcpAuthRequiredError, AcpSpawnError, HandshakeTimeoutError, IncompatibleProtocolError,
 } = require('../../lib/errors.js');
+const { createDefaultClientHandler } = require('../../lib/fusion/client-handler.js');
 const { connection, cwd, say, turn } = require('./agent.js');
 
 const HELLO = [{ type: 'text', text: 'hi' }];
@@ -104,6 +105,23 @@ describe('a connection', () => {
     assert.equal(await running, 'end_turn');
     await again();
     assert.equal(await promptAcpSession(open, 'old', HELLO), 'end_turn');
+    open.dispose();
+  });
+
+  it('goes on with a session that could not be loaded anew', async () => {
+    /** @type {string[]} */
+    const heard = [];
+    const clientHandler = { ...createDefaultClientHandler(), sessionUpdate: async (/** @type {any} */ { update }) => void heard.push(update.content.text) };
+    const open = await connection([
+      { do: 'initialize', result: { agentCapabilities: { loadSession: true } } }, { do: 'session_new', sessionId: 's1' },
+      { do: 'expect', method: 'session/load' }, { do: 'respond', error: { code: -32603, message: 'no' } },
+      { do: 'prompt_begin', sessionId: 's1' }, { do: 'text', text: 'still here' }, { do: 'prompt_end' },
+    ], { clientHandler });
+    await newAcpSession(open, { cwd });
+    await assert.rejects(loadAcpSession(open, { sessionId: 's1', cwd }), { code: 'agent_error' });
+    await assert.rejects(loadAcpSession(open, { sessionId: 's1', cwd: 'relative' }), { code: 'invalid_argument' });
+    assert.equal(await promptAcpSession(open, 's1', HELLO), 'end_turn');
+    assert.deepEqual(heard, ['still here']);
     open.dispose();
   });
 

@@ -123,15 +123,11 @@ class ConnectionMethods {
     /** @type {any[]} */
     const early = [];
     const listener = updateListener((update) => (id === undefined ? early.push(update) : this.show(id, update)));
-    const request = { cwd, mcpServers, additionalDirectories, systemPrompt, _meta };
     // Here a session has no owner but its id: who loads it anew goes on with it. In a turn that is refused.
-    const former = sessionId === undefined ? undefined : this.sessions.get(sessionId);
-    if (former?.turns === 0) {
-      former.drop();
-      this.sessions.delete(former.id);
-    }
+    const request = { cwd, mcpServers, additionalDirectories, systemPrompt, _meta, takeOver: true };
     const session = await this.client.open(method, sessionId, request, { callbacks: false }, listener);
     id = session.id;
+    this.sessions.get(id)?.drop();
     this.sessions.set(id, session);
     for (const update of early) this.show(id, update);
     return session.result;

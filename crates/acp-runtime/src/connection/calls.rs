@@ -14,7 +14,7 @@ use super::{CallOptions, CancelState, Command};
 use crate::bridge::CallsClosed;
 use crate::error::{Error, ErrorCode, Phase, Result};
 use crate::pending::{Asked, Effect, Waiting};
-use crate::session::{Due, SessionSpec, Turn};
+use crate::session::{Due, Session, SessionSpec, Turn};
 use crate::trace::{self, Direction};
 use crate::wire::encode;
 use crate::wire::envelope::{Outcome, ResponseId};
@@ -83,9 +83,13 @@ impl State {
             Command::Abandon { call, error } => self.abandon(call, error),
             Command::DropSession { session_id, of } => {
                 // Whoever lets go of a session may only drop his own: its id can be another one's by now.
-                let outbox = self.sessions.get_mut(&session_id).and_then(|session| session.outbox());
-                if of.is_none_or(|of| outbox.is_some_and(|outbox| Arc::ptr_eq(outbox, &of))) {
-                    self.drop_session(&session_id);
+                let owned = |session: &Session| {
+                    of.as_ref().is_none_or(|of| session.outbox().is_some_and(|outbox| Arc::ptr_eq(outbox, of)))
+                };
+                let Some(session) = self.sessions.get_mut(&session_id) else { return };
+                session.former.take_if(|former| owned(former));
+                if owned(session) {
+                    self.give_up_opening(&session_id);
                 }
             }
             Command::Wind { grace, done } => {
@@ -159,7 +163,7 @@ impl State {
             if let Some(Effect::SessionReady(session_id)) = self.pending.get_mut(call).map(|c| &c.effect) {
                 let session_id = session_id.clone();
                 if self.opened_by(&session_id, call) {
-                    self.drop_session(&session_id);
+                    self.give_up_opening(&session_id);
                 }
             }
             self.forget_mcp_of_call(call);

@@ -4,6 +4,7 @@
 //! its answer, and gives it back when it fails or is let go; a second call for the same id is refused meanwhile. So the end
 //! of one call never takes away what another one opened.
 
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use serde::Deserialize;
@@ -33,23 +34,30 @@ impl State {
         self.register_session(call, session_id.clone(), &spec)?;
         let offered = self.mcp.offer(mcp_servers, call, Some(&session_id));
         if offered.is_err() {
-            self.drop_session(&session_id);
+            self.give_up_opening(&session_id);
         }
         offered
     }
 
     /// Takes the id of a session for the call that is about to reopen it.
     fn register_session(&mut self, call: u64, session_id: String, spec: &SessionSpec) -> Result<()> {
+        let mut former = None;
         if let Some(session) = self.sessions.get_mut(&session_id) {
+            let idle = session.turn.is_none() && session.owed.is_none();
             let opener = session.opened_by;
-            let how = if self.pending.get_mut(opener).is_some() { "being opened" } else { "open" };
-            let why = format!("the session is already {how}; use that one, or close it first");
-            return Err(Error::new(ErrorCode::SessionAlreadyOpen, why));
+            let opening = self.pending.get_mut(opener).is_some();
+            if !spec.take_over || opening || !idle {
+                let how = if opening { "being opened" } else { "open" };
+                let why = format!("the session is already {how}; use that one, or close it first");
+                return Err(Error::new(ErrorCode::SessionAlreadyOpen, why));
+            }
+            former = self.set_aside(&session_id);
         }
         self.make_way(&session_id);
-        self.announce_session(&session_id, spec);
+        self.announce_session(&session_id, spec.cwd.as_ref());
         let mut session = Session::new(session_id, spec);
         session.opened_by = call;
+        session.former = former.map(Box::new);
         // A resumed session needs no history (rule C23), but some agents repeat it, and it is history all the same.
         session.set_replaying(true);
         self.add_session(session);
@@ -87,7 +95,7 @@ impl State {
             Ok((raw, session_id)) => {
                 self.make_way(&session_id);
                 self.unclosed.remove(&session_id);
-                self.announce_session(&session_id, spec);
+                self.announce_session(&session_id, spec.cwd.as_ref());
                 let session = Session::new(session_id.clone(), spec);
                 session.with_state(|state| state.on_result(&raw));
                 self.add_session(session);
@@ -124,17 +132,22 @@ impl State {
         let result = match result {
             Ok(raw) if own => {
                 self.unclosed.remove(session_id);
+                let mut former = None;
                 if let Some(session) = self.sessions.touch(session_id) {
                     session.set_replaying(false);
                     session.with_state(|state| state.on_result(&raw));
                     session.publish();
+                    former = session.former.take();
+                }
+                if let Some(former) = former {
+                    self.retire(*former, "the session was opened anew");
                 }
                 Ok(raw)
             }
             Ok(_) => Err(Error::new(ErrorCode::SessionUnusable, GIVEN_AWAY)),
             Err(error) => {
                 if own {
-                    self.drop_session(session_id);
+                    self.give_up_opening(session_id);
                     self.close_unwanted(session_id);
                 }
                 Err(error)
@@ -183,8 +196,8 @@ impl State {
         self.write_call(call, "session/close", Some(&params));
     }
 
-    fn announce_session(&self, session_id: &str, spec: &SessionSpec) {
-        if let Some(cwd) = &spec.cwd {
+    fn announce_session(&self, session_id: &str, cwd: Option<&PathBuf>) {
+        if let Some(cwd) = cwd {
             self.options.services.session_opened(session_id, cwd);
         }
     }
@@ -193,17 +206,32 @@ impl State {
         self.end_session(session_id, "the session was closed");
     }
 
-    /// Everything that a session has ends with it.
+    /// A call that was to reopen a session failed, or nobody waits for it. Whoever had the id before has it again.
+    pub(super) fn give_up_opening(&mut self, session_id: &str) {
+        let former = self.sessions.get_mut(session_id).and_then(|session| session.former.take());
+        self.drop_session(session_id);
+        if let Some(former) = former {
+            self.announce_session(session_id, former.cwd.as_ref());
+            self.add_session(*former);
+        }
+    }
+
     fn end_session(&mut self, session_id: &str, why: &str) {
+        if let Some(session) = self.set_aside(session_id) {
+            self.retire(session, why);
+        }
+    }
+
+    /// Everything that a session has ends; it itself can come back.
+    fn set_aside(&mut self, session_id: &str) -> Option<Session> {
         self.take_back_of_session(session_id);
         self.forget_mcp_of_session(session_id);
         self.options.services.session_closed(session_id);
         self.forget_halves_of_session(session_id);
         self.children.forget(session_id);
-        if let Some(session) = self.sessions.remove(session_id) {
-            self.shared.states().remove(session_id);
-            self.retire(session, why);
-        }
+        let session = self.sessions.remove(session_id)?;
+        self.shared.states().remove(session_id);
+        Some(session)
     }
 
     /// A session is about to get this id. An agent that names one twice takes it away from whoever had it.

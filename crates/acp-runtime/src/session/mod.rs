@@ -43,6 +43,9 @@ pub struct SessionSpec {
     /// Whether the conversation that is repeated while the session is reopened is left out. What tells how the session
     /// stands is not.
     pub discard_replay: bool,
+    /// Whether an idle session that has the id already makes way for this one, and has it again when the opening fails. For
+    /// hosts whose sessions have no owner but their id. Otherwise a second opening is refused.
+    pub take_over: bool,
 }
 
 /// One session.
@@ -56,6 +59,10 @@ pub struct Session {
     pub owed: Option<u64>,
     /// The call that registered it before it was open; 0: the agent named it in an answer.
     pub opened_by: u64,
+    /// The one that it takes the place of, until it is open.
+    pub former: Option<Box<Session>>,
+    /// Its directory, where the host named one.
+    pub cwd: Option<PathBuf>,
     view: View,
     outbox: Option<Arc<Outbox>>,
     stage: Slab,
@@ -74,6 +81,8 @@ impl Session {
             turn: None,
             owed: None,
             opened_by: 0,
+            former: None,
+            cwd: spec.cwd.clone(),
             view: View::new(spec.view),
             outbox: spec.outbox.clone(),
             stage: Slab::default(),

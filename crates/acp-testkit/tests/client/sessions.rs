@@ -290,6 +290,53 @@ async fn a_session_whose_opening_failed_or_was_let_go_or_that_was_dropped_is_ope
     stage.end(client).await;
 }
 
+/// A host whose sessions have no owner but their id opens one anew that is idle; where that fails it still has the old one.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_makes_way_is_there_again_when_the_opening_fails() {
+    let stage = Stage::new();
+    let script = loading()
+        .expect("session/load")
+        .respond("session/load", json!({}))
+        .expect("session/load")
+        .update_in("old", chunk("agent_message_chunk", "history"))
+        .respond_error("session/load", json!({"code": -32603, "message": "no"}))
+        .expect("session/load")
+        .expect("$/cancel_request")
+        .prompt_begin()
+        .text("first")
+        .prompt_end("end_turn")
+        .expect("session/load")
+        .respond("session/load", json!({}))
+        .prompt_begin()
+        .text("second")
+        .prompt_end("end_turn");
+    let client = stage.launch(&script).await;
+    let (old, new) = (Listener::new(), Listener::new());
+    let taking_over = |listener: &Arc<Listener>| {
+        let spec = SessionSpec { take_over: true, ..listener.spec(ViewKind::Events) };
+        let (reply, opened) = oneshot::channel();
+        let request = stage.session_request();
+        let call =
+            client.open("session/load", Some("old"), &request, spec, Box::new(|outcome| drop(reply.send(outcome))));
+        (call, opened)
+    };
+    taking_over(&old).1.await.unwrap().unwrap();
+    assert_code(&taking_over(&new).1.await.unwrap(), ErrorCode::AgentError);
+    let (call, given_up) = taking_over(&new);
+    assert_code(&taking_over(&new).1.await.unwrap(), ErrorCode::SessionAlreadyOpen);
+    client.connection().abandon(call, abandoned());
+    assert_code(&given_up.await.unwrap(), ErrorCode::Aborted);
+    assert_eq!(prompt(&client, "old", &old).await.unwrap().text, "first");
+    old.hears(Kind::Text, "first").await;
+    taking_over(&new).1.await.unwrap().unwrap();
+    // Whoever had it has it no more, and takes it from nobody.
+    client.connection().drop_session_of("old", Arc::clone(old.outbox()));
+    assert_eq!(prompt(&client, "old", &new).await.unwrap().text, "second");
+    new.hears(Kind::Text, "second").await;
+    assert!(!old.of(Kind::Text).iter().any(|text| text == "second"));
+    stage.end(client).await;
+}
+
 /// The agent gives the id that is being opened to a new session: the end of the opening is not the end of that one.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_id_given_away_while_it_is_opened_stays_with_its_new_owner() {

@@ -202,7 +202,14 @@ impl Listener {
     }
 
     pub fn spec(&self, view: ViewKind) -> SessionSpec {
-        SessionSpec { view, outbox: Some(Arc::clone(&self.outbox)), state: true, cwd: None, discard_replay: false }
+        SessionSpec {
+            view,
+            outbox: Some(Arc::clone(&self.outbox)),
+            state: true,
+            cwd: None,
+            discard_replay: false,
+            take_over: false,
+        }
     }
 
     /// Where the session tells it.

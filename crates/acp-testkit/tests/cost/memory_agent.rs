@@ -70,8 +70,14 @@ impl MemoryAgent {
     pub async fn open(&self, view: ViewKind, outbox: Option<Arc<Outbox>>) -> Result<()> {
         let mut open = CallOptions::plain(Phase::Session);
         let state = view == ViewKind::Events;
-        open.effect =
-            Effect::OpenSession(Box::new(SessionSpec { view, outbox, state, cwd: None, discard_replay: false }));
+        open.effect = Effect::OpenSession(Box::new(SessionSpec {
+            view,
+            outbox,
+            state,
+            cwd: None,
+            discard_replay: false,
+            take_over: false,
+        }));
         self.connection.call("session/new", None, open).await.map(drop)
     }
 
