@@ -273,6 +273,8 @@ fn on_written(state: &mut State, input: &mut Option<Input>, ends: &mut Ends, wri
         _ => {
             *input = None;
             state.input_closed = true;
+            // There is room for answers now, and nobody to take them.
+            state.refuse_open_requests();
             state.out.clear();
             state.written = 0;
             ends.on_broken_input(Instant::now());

@@ -47,33 +47,61 @@ fn reading(stage: &Stage, script: &Script, served: &Arc<AtomicUsize>) -> LaunchO
     options
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn answers_that_an_agent_does_not_take_are_not_made() {
-    let stage = Stage::new();
+/// An agent that reads two hundred files, and none of the answers.
+fn greedy() -> Script {
     let request = |id| {
         let params = json!({ "sessionId": "s1", "path": "/f" });
         format!("{}\n", json!({ "jsonrpc": "2.0", "id": id, "method": "fs/read_text_file", "params": params }))
     };
     let flood: String = (0..200).map(request).collect();
-    let script = prompted().push(Step::PauseStdin(Empty {})).raw(flood).text("asked").sleep(100_000);
+    prompted().push(Step::PauseStdin(Empty {})).raw(flood)
+}
+
+/// What fits into the output, and the large ones that wait for room there.
+const MOST: usize = 8 + 4 + 2;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_that_an_agent_does_not_take_are_not_made() {
+    let stage = Stage::new();
     let served = Arc::default();
-    let client = Client::launch(reading(&stage, &script, &served), Arc::new(DenyAll)).await.unwrap();
+    let options = reading(&stage, &greedy().sleep(100_000), &served);
+    let client = Client::launch(options, Arc::new(DenyAll)).await.unwrap();
     let listener = Listener::new();
     open(&client, &stage, &listener).await.unwrap();
     let turn = begin(&client, "s1", Some(&listener), TurnOptions::default());
-    listener.hears(acp_runtime::delivery::Kind::Text, "asked").await;
+    // Nothing that comes after the requests is waited for: the agent is not read while it does not take its answers.
     eventually("the first answers", || served.load(Ordering::SeqCst) > 8).await;
-    // They stay as few as are held: what fits into the output, and the large ones that wait for room there.
+    // They stay as few as are held.
     let mut last = 0;
     while last != served.load(Ordering::SeqCst) {
         last = served.load(Ordering::SeqCst);
         tokio::time::sleep(Duration::from_millis(300)).await;
     }
-    let told = (client.stderr(), client.diagnostics(), client.connection().end());
-    assert!(last <= 8 + 4 + 2, "{last} answers of a mebibyte were made: {told:?}");
+    let told = (client.stderr(), client.connection().end());
+    assert!(last <= MOST && told.1.is_none(), "{last} answers of a mebibyte were made: {told:?}");
     client.close(brisk()).await;
     turn.await.unwrap().ok();
     stage.assert_empty();
+}
+
+/// Nor are those that it cannot take any more.
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_for_an_agent_that_cannot_take_them_any_more_are_not_made() {
+    for end in [Script::new().close_stdin().sleep(100_000), Script::new().kill_self("KILL")] {
+        let stage = Stage::new();
+        let served = Arc::default();
+        let options = reading(&stage, &greedy().sleep(1000).then(end), &served);
+        let client = Client::launch(options, Arc::new(DenyAll)).await.unwrap();
+        let listener = Listener::new();
+        open(&client, &stage, &listener).await.unwrap();
+        let turn = begin(&client, "s1", Some(&listener), TurnOptions::default());
+        let end = client.connection().ended().await;
+        let made = served.load(Ordering::SeqCst);
+        assert!(made <= MOST, "{made} answers of a mebibyte were made: {end:?}");
+        turn.await.unwrap().unwrap_err();
+        client.close(brisk()).await;
+        stage.assert_empty();
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
