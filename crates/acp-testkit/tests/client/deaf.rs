@@ -6,9 +6,12 @@ use std::time::Duration;
 use acp_runtime::capabilities::Offers;
 use acp_runtime::connection::{CallOptions, Connection, Options, Transport};
 use acp_runtime::error::{ErrorCode, Phase};
+use acp_runtime::pending::Effect;
 use acp_runtime::port::{DenyAll, NoServices};
 use acp_runtime::services::permission::Floor;
+use acp_runtime::session::{SessionSpec, TurnOptions, ViewKind};
 use acp_runtime::wire::DEFAULT_MAX_LINE_BYTES;
+use serde_json::value::RawValue;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep};
@@ -109,4 +112,31 @@ async fn p09_one_that_nobody_waits_for_is_left_alone_until_somebody_asks() {
     connection.notify("_x/z", None).unwrap();
     let failed = connection.call("_x/y", None, plain()).await.unwrap_err();
     assert_eq!(failed.code(), ErrorCode::ConnectionClosed);
+}
+
+/// A turn that was given up still owes its response, and a session that was dropped its turn's: nobody waits for either.
+#[tokio::test(start_paused = true)]
+async fn p09_what_was_given_up_is_waited_for_by_nobody() {
+    for dropped in [false, true] {
+        let (connection, mut agent) = Agent::connect();
+        let spec =
+            SessionSpec { view: ViewKind::Callbacks, outbox: None, state: false, cwd: None, discard_replay: false };
+        let opening = CallOptions { effect: Effect::OpenSession(Box::new(spec)), ..plain() };
+        let (opened, ()) = tokio::join!(connection.call("session/new", None, opening), async {
+            agent.input.read_line(&mut String::new()).await.unwrap();
+            agent.say("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"sessionId\":\"s\"}}").await;
+        });
+        opened.unwrap();
+        let (ended, end) = oneshot::channel();
+        let options = TurnOptions { timeout: Some(Duration::from_secs(5)), ..TurnOptions::default() };
+        connection.prompt_with("s", RawValue::NULL.to_owned(), options, Box::new(|outcome| drop(ended.send(outcome))));
+        agent.input.read_line(&mut String::new()).await.unwrap();
+        if dropped {
+            connection.drop_session("s");
+        }
+        end.await.unwrap().unwrap_err();
+        agent.close.take().unwrap().send(()).unwrap();
+        sleep(Duration::from_secs(3600)).await;
+        assert!(connection.end().is_none(), "{:?}", connection.end());
+    }
 }

@@ -14,7 +14,9 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 use crate::state::of;
-use crate::support::{Listener, Stage, assert_code, begin, eventually, open, open_by, opened, prompt, prompted};
+use crate::support::{
+    Decider, Listener, Stage, assert_code, begin, eventually, open, open_by, opened, prompt, prompted,
+};
 
 fn loading() -> Script {
     Script::new().initialize_with(
@@ -204,6 +206,36 @@ async fn an_id_used_twice_leaves_nobody_waiting() {
     assert_code(&refused, ErrorCode::SessionAlreadyOpen);
     client.connection().notify("_test/go", None).unwrap();
     turn.await.unwrap().unwrap();
+    stage.end(client).await;
+}
+
+/// What the old session asked is answered, what it has of the rest ends, too: nothing of it reaches the new one.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_id_used_twice_ends_all_that_the_old_session_had() {
+    let stage = Stage::new();
+    let options = json!([{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]);
+    let ask = json!({"sessionId": "s1", "toolCall": {"toolCallId": "t"}, "options": options});
+    let cut = |text: &str| {
+        let update = json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "?"}});
+        let line =
+            json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s1", "update": update}});
+        format!("{line}\n").replace('?', text)
+    };
+    let script = prompted()
+        .raw(cut("one\\ud83d"))
+        .request("asked", "session/request_permission", ask)
+        .session_new("s1")
+        .expect_result("asked", json!({"outcome": {"outcome": "cancelled"}}))
+        .prompt_begin()
+        .raw(cut("\\ude00two"))
+        .prompt_end("end_turn");
+    let (client, listener) = opened(&stage, &script, Decider::undecided()).await;
+    let turn = begin(&client, "s1", Some(&listener), TurnOptions::default());
+    listener.hears(Kind::Text, "one").await;
+    let other = Listener::new();
+    assert_eq!(open(&client, &stage, &other).await.unwrap(), "s1");
+    assert_code(&turn.await.unwrap(), ErrorCode::SessionUnusable);
+    assert_eq!(prompt(&client, "s1", &other).await.unwrap().text, "\u{fffd}two");
     stage.end(client).await;
 }
 
