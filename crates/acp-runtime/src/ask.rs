@@ -204,8 +204,7 @@ async fn converse(client: &Client, options: &AskOptions) -> AskOutcome {
 /// Opens a session of which only the text is kept. Returns its id.
 pub async fn open(client: &Client, request: &SessionRequest) -> Result<String> {
     let (sender, receiver) = oneshot::channel();
-    let view = ViewKind::Callbacks;
-    let spec = SessionSpec { view, outbox: None, state: false, cwd: None, discard_replay: false, take_over: false };
+    let spec = SessionSpec::new(ViewKind::Callbacks);
     client.new_session_with(request, spec, Box::new(move |outcome| drop(sender.send(outcome))));
     let raw = receiver.await.map_err(|_| lost())??;
     let result: Value = serde_json::from_str(raw.get()).unwrap_or_default();

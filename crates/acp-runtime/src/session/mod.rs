@@ -48,6 +48,13 @@ pub struct SessionSpec {
     pub take_over: bool,
 }
 
+impl SessionSpec {
+    /// A session that is told nowhere, with nothing that is not the usual.
+    pub const fn new(view: ViewKind) -> Self {
+        Self { view, outbox: None, state: false, cwd: None, discard_replay: false, take_over: false }
+    }
+}
+
 /// One session.
 #[derive(Debug)]
 pub struct Session {

@@ -119,8 +119,7 @@ async fn p09_one_that_nobody_waits_for_is_left_alone_until_somebody_asks() {
 async fn p09_what_was_given_up_is_waited_for_by_nobody() {
     for dropped in [false, true] {
         let (connection, mut agent) = Agent::connect();
-        let spec =
-            SessionSpec { view: ViewKind::Callbacks, outbox: None, state: false, cwd: None, discard_replay: false };
+        let spec = SessionSpec::new(ViewKind::Callbacks);
         let opening = CallOptions { effect: Effect::OpenSession(Box::new(spec)), ..plain() };
         let (opened, ()) = tokio::join!(connection.call("session/new", None, opening), async {
             agent.input.read_line(&mut String::new()).await.unwrap();

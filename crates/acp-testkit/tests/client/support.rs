@@ -202,14 +202,7 @@ impl Listener {
     }
 
     pub fn spec(&self, view: ViewKind) -> SessionSpec {
-        SessionSpec {
-            view,
-            outbox: Some(Arc::clone(&self.outbox)),
-            state: true,
-            cwd: None,
-            discard_replay: false,
-            take_over: false,
-        }
+        SessionSpec { outbox: Some(Arc::clone(&self.outbox)), state: true, ..SessionSpec::new(view) }
     }
 
     /// Where the session tells it.

@@ -70,14 +70,7 @@ impl MemoryAgent {
     pub async fn open(&self, view: ViewKind, outbox: Option<Arc<Outbox>>) -> Result<()> {
         let mut open = CallOptions::plain(Phase::Session);
         let state = view == ViewKind::Events;
-        open.effect = Effect::OpenSession(Box::new(SessionSpec {
-            view,
-            outbox,
-            state,
-            cwd: None,
-            discard_replay: false,
-            take_over: false,
-        }));
+        open.effect = Effect::OpenSession(Box::new(SessionSpec { outbox, state, ..SessionSpec::new(view) }));
         self.connection.call("session/new", None, open).await.map(drop)
     }
 
