@@ -101,6 +101,10 @@ pub(super) async fn run(transport: Transport, mut commands: UnboundedReceiver<Co
             () = space(state.blocked.first().map(|outbox| &**outbox), others), if !state.blocked.is_empty() => state.on_space(),
             Some(finished) = state.inbound.next(), if has_room && !state.inbound.is_empty() => {
                 state.now = Instant::now();
+                // What the host said before it answered goes out before the answer.
+                while let Ok(command) = commands.try_recv() {
+                    state.on_command(command);
+                }
                 state.on_answer(finished);
             }
             exit = &mut exited, if ends.exit.is_none() => ends.on_exit(exit, Instant::now()),
