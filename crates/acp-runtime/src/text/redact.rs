@@ -14,7 +14,7 @@ use regex::{Captures, Regex, Replacer};
 
 use super::known::Known;
 pub use super::known::SECRET_MIN_BYTES;
-use super::redact_json::redact_json;
+use super::redact_json::{is_document, redact_json};
 use super::sanitize::strip_control_sequences;
 
 /// What a secret is replaced by.
@@ -36,10 +36,14 @@ impl Redactor {
 
     /// `text` with every known value and everything that looks like a secret masked. Borrows when there is nothing.
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        settled(text, |text| match self.redact_known(text) {
-            Cow::Borrowed(text) => redact_patterns(text),
-            Cow::Owned(text) => Cow::Owned(redact_patterns(&text).into_owned()),
-        })
+        settled(
+            text,
+            |text| match self.redact_known(text) {
+                Cow::Borrowed(text) => redact_patterns(text),
+                Cow::Owned(text) => Cow::Owned(redact_patterns(&text).into_owned()),
+            },
+            0,
+        )
     }
 
     /// `text` with only the known values masked: for text that must stay as it is otherwise.
@@ -176,19 +180,23 @@ fn rules() -> Option<&'static Rules> {
 /// Masks what looks like a secret: credentials in headers and addresses, assignments to secret names, tokens with known
 /// prefixes, long base64 and hexadecimal runs. Borrows when there is nothing. Linear in the length of the text.
 pub fn redact_secrets(text: &str) -> Cow<'_, str> {
-    settled(text, redact_patterns)
+    settled(text, redact_patterns, 0)
 }
 
 /// How often a text is looked at that shows secrets again and again. Twice is usual; one that needs more than this was made
 /// for it, and nothing of it is shown.
 const ROUNDS: usize = 8;
 
-/// `text` as `mask` leaves it when it finds nothing any more. What is masked may have ended the match of another rule
+/// How deep documents may stand in strings of documents. Every level is escaped once more when it is written anew, which
+/// can double what it takes; deeper ones are masked whole.
+const MAX_NESTED: usize = 6;
+
+/// `text` as `mask` leaves it when it finds nothing any more. `nested`: how many documents it stands in. What is masked may have ended the match of another rule
 /// (`://key:/…@`), which is found only then.
-fn settled(text: &str, mask: impl Fn(&str) -> Cow<'_, str> + Copy) -> Cow<'_, str> {
-    let Some(mut shown) = masked_once(text, mask) else { return Cow::Borrowed(text) };
+fn settled(text: &str, mask: impl Fn(&str) -> Cow<'_, str> + Copy, nested: usize) -> Cow<'_, str> {
+    let Some(mut shown) = masked_once(text, mask, nested) else { return Cow::Borrowed(text) };
     for _ in 1..ROUNDS {
-        match masked_once(&shown, mask) {
+        match masked_once(&shown, mask, nested) {
             Some(more) => shown = more,
             None => return Cow::Owned(shown),
         }
@@ -198,14 +206,17 @@ fn settled(text: &str, mask: impl Fn(&str) -> Cow<'_, str> + Copy) -> Cow<'_, st
 
 /// `text` with what `mask` finds masked: in each string of a document, or as the text reads on a terminal. `None`: it finds
 /// nothing.
-fn masked_once(text: &str, mask: impl Fn(&str) -> Cow<'_, str> + Copy) -> Option<String> {
+fn masked_once(text: &str, mask: impl Fn(&str) -> Cow<'_, str> + Copy, nested: usize) -> Option<String> {
+    if nested > MAX_NESTED && is_document(text) {
+        return Some(REDACTED.to_owned());
+    }
     // A document has control characters only in its strings, each of which is looked at, and between them.
-    if let Some(shown) = redact_json(text, &|part| settled(part, mask).into_owned()) {
+    if let Some(shown) = redact_json(text, &|part| settled(part, mask, nested + 1).into_owned()) {
         return (shown != text).then_some(shown);
     }
     // A terminal hides the sequences in the middle of a secret, and shows it whole.
     if let Cow::Owned(plain) = strip_control_sequences(text)
-        && let Some(shown) = masked_once(&plain, mask)
+        && let Some(shown) = masked_once(&plain, mask, nested)
     {
         return Some(shown);
     }

@@ -30,13 +30,17 @@ const IDS: [&str; 9] = [
 /// `{"api_key": …}`, and no rule tells its parts from harmless ones. `true`, `false` and `null` stay. `None`: not a JSON
 /// document that could hold a secret. Linear in the length.
 pub fn redact_json(json: &str, redact: &dyn Fn(&str) -> String) -> Option<String> {
-    let first = json.trim_start().bytes().next()?;
-    if !matches!(first, b'{' | b'[' | b'"') || serde_json::from_str::<IgnoredAny>(json).is_err() {
+    if !is_document(json) {
         return None;
     }
     let mut walk = Walk { json, redact, out: String::with_capacity(json.len()), levels: Vec::new() };
     walk.run();
     Some(walk.out)
+}
+
+/// Whether a text is a JSON document that could hold a secret.
+pub(super) fn is_document(text: &str) -> bool {
+    text.trim_start().starts_with(['{', '[', '"']) && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
 /// An open array or object.

@@ -171,15 +171,45 @@ fn the_work_is_linear_however_deep_documents_and_control_are_nested() {
     for between in ["\r", "\n", "\u{1b}[0m", "\r\u{7f}"] {
         for secret in ["nothing", "token=abc", "\u{1b}[0mno", "gh\u{1b}[0mp_ABCDEFGH"] {
             let mut text = secret.to_owned();
-            for _ in 0..14 {
+            for _ in 0..MAX_NESTED {
                 text = format!("{between}{}", serde_json::to_string(&text).unwrap());
             }
             looked_at.set(0);
-            let shown = settled(&text, |text| Cow::Owned(counting(text)));
+            let shown = settled(&text, |text| Cow::Owned(counting(text)), 0);
             assert_eq!(shown == text, ["nothing", "\u{1b}[0mno"].contains(&secret), "{secret:?} {between:?}");
             assert!(looked_at.get() < 40 * text.len(), "{} for {} bytes: {between:?}", looked_at.get(), text.len());
         }
     }
+}
+
+/// A string that holds this text, with escapes that grow by a few bytes a level where the usual ones double.
+fn quoted_sparsely(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\u005c").replace('"', "\\u0022"))
+}
+
+#[test]
+fn documents_in_documents_are_masked_whole_from_some_depth_on_and_never_outgrow_what_came() {
+    let redactor = Redactor::new(["known-value"]);
+    for secret in ["token=abc", "known-value", "nothing \"here\""] {
+        for quote in [quoted_sparsely, |text: &str| serde_json::to_string(text).unwrap()] {
+            let mut text = secret.to_owned();
+            for depth in 1..=16 {
+                text = quote(&text);
+                let shown = redactor.redact(&text);
+                assert!(shown.len() <= 4 * text.len() + 64, "{} for {} at {depth}", shown.len(), text.len());
+                assert!(!shown.contains("abc") && !shown.contains("known"), "{shown}");
+                assert!(serde_json::from_str::<serde_json::Value>(&shown).is_ok(), "{shown}");
+                assert_eq!(redactor.redact(&shown), shown);
+                assert_eq!(shown.contains("here"), secret.contains("here") && depth <= MAX_NESTED + 1, "{shown}");
+            }
+        }
+    }
+    // Nor does depth take the stack. Only this spelling makes much of it in a few bytes.
+    let mut text = "token=abc".to_owned();
+    for _ in 0..1200 {
+        text = quoted_sparsely(&text);
+    }
+    assert!(redact_secrets(&text).len() < 1000);
 }
 
 #[test]
