@@ -8,6 +8,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, sleep_until};
 
 use super::end::End;
+use super::open_requests::Finished;
 use super::state::State;
 use super::{Command, Transport};
 use crate::delivery::Outbox;
@@ -63,7 +64,7 @@ pub(super) async fn run(transport: Transport, mut commands: UnboundedReceiver<Co
                 None => {}
             }
         }
-        state.take_answers();
+        state.take_answers(&mut commands);
         state.publish_all();
         state.reconsider_blocked();
         close_input_when_wound(&mut state, &mut input, &mut ends).await;
@@ -101,11 +102,7 @@ pub(super) async fn run(transport: Transport, mut commands: UnboundedReceiver<Co
             () = space(state.blocked.first().map(|outbox| &**outbox), others), if !state.blocked.is_empty() => state.on_space(),
             Some(finished) = state.inbound.next(), if has_room && !state.inbound.is_empty() => {
                 state.now = Instant::now();
-                // What the host said before it answered goes out before the answer.
-                while let Ok(command) = commands.try_recv() {
-                    state.on_command(command);
-                }
-                state.on_answer(finished);
+                state.on_answer_after(finished, &mut commands);
             }
             exit = &mut exited, if ends.exit.is_none() => ends.on_exit(exit, Instant::now()),
             () = sleep_until(deadline.unwrap_or(state.now)), if deadline.is_some() => {
@@ -191,12 +188,20 @@ impl State {
     }
 
     /// Takes what the handlers that have finished say: one batch of lines may start, and take back, many.
-    fn take_answers(&mut self) {
+    fn take_answers(&mut self, commands: &mut UnboundedReceiver<Command>) {
         while self.has_room()
             && let Some(finished) = self.inbound.try_next()
         {
-            self.on_answer(finished);
+            self.on_answer_after(finished, commands);
         }
+    }
+
+    /// What the host said before it answered goes out before the answer.
+    fn on_answer_after(&mut self, finished: Finished, commands: &mut UnboundedReceiver<Command>) {
+        while let Ok(command) = commands.try_recv() {
+            self.on_command(command);
+        }
+        self.on_answer(finished);
     }
 
     /// Whether the agent owes an answer that somebody waits for.

@@ -1,7 +1,7 @@
 //! MCP servers that the host serves over the connection: whose they are, what reaches them, and what comes back.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use acp_runtime::client::{Client, SessionRequest};
@@ -64,7 +64,7 @@ fn able() -> Script {
     }}))
 }
 
-async fn launch(stage: &Stage, script: &Script, host: Arc<Served>) -> Client {
+async fn launch(stage: &Stage, script: &Script, host: Arc<impl Host + 'static>) -> Client {
     let mut options = stage.options(script);
     options.offers.unstable = true;
     Client::launch(options, host).await.unwrap()
@@ -165,7 +165,7 @@ async fn an_id_is_that_of_one_server() {
     let stage = Stage::new();
     let script = Script::new().options(Options { strict: Some(true), ..Options::default() }).then(able());
     let script = script.session_new("s1").session_new("s2").session_new("s3").expect("_test/end");
-    let client = launch(&stage, &script, Arc::default()).await;
+    let client = launch(&stage, &script, Arc::<Served>::default()).await;
     let listener = Listener::new();
     let open = async |ids: &[&str]| {
         open_by(&client, "session/new", None, &with(&stage, ids), &listener, ViewKind::Events).await
@@ -299,6 +299,44 @@ async fn a_server_tells_things_about_requests_that_are_open() {
     stage.end(client).await;
 }
 
+/// Reports progress, and has its answer at once.
+#[derive(Default)]
+struct Reporting(OnceLock<Client>, AtomicBool);
+
+impl Host for Reporting {
+    fn notification(&self, method: &str, _: Option<&RawValue>) {
+        self.1.fetch_or(method == "_test/done", Ordering::SeqCst);
+    }
+
+    fn mcp_message(&self, _: Option<&str>, request: McpRequest) -> BoxFuture<Answer> {
+        let client = self.0.get().unwrap().clone();
+        Box::pin(async move {
+            let params = to_raw_value(&json!({"n": 1})).unwrap();
+            client.connection().notify_mcp("a", &request.request_id, "progress", Some(params));
+            Ok(to_raw_value(&json!({})).unwrap())
+        })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_server_tells_before_it_answers_comes_before_the_answer() {
+    let stage = Stage::new();
+    // In one piece: what the host says and answers meanwhile is found together.
+    let request = |n: usize| {
+        let params = message("a", &format!("r{n}"), "report");
+        format!("{}\n", json!({"jsonrpc": "2.0", "id": n, "method": "mcp/message", "params": params}))
+    };
+    let script = able().session_new("s1").raw((0..100).map(request).collect::<String>());
+    let script = (0..100).fold(script, |script, _| script.expect("mcp/message"));
+    let script = done(script);
+    let host = Arc::new(Reporting::default());
+    let client = launch(&stage, &script, host.clone()).await;
+    assert!(host.0.set(client.clone()).is_ok());
+    open_by(&client, "session/new", None, &with(&stage, &["a"]), &Listener::new(), ViewKind::Events).await.unwrap();
+    eventually("everything was told", || host.1.load(Ordering::SeqCst)).await;
+    stage.end(client).await;
+}
+
 /// The agent waits for the server of the host: neither its silence nor its time is its own.
 #[tokio::test(flavor = "multi_thread")]
 async fn s09_clocks_stand_while_a_server_of_the_host_works() {
@@ -309,7 +347,7 @@ async fn s09_clocks_stand_while_a_server_of_the_host_works() {
     let script = script.respond("session/new", json!({"sessionId": "s1"})).prompt_begin();
     let script =
         ask(script, "turn", message("a", "1", "slow"), json!({"result": {}})).text("done").prompt_end("end_turn");
-    let client = launch(&stage, &script, Arc::default()).await;
+    let client = launch(&stage, &script, Arc::<Served>::default()).await;
     let listener = Listener::new();
     let request = SessionRequest { timeout: Some(limit), ..with(&stage, &["a"]) };
     open_by(&client, "session/new", None, &request, &listener, ViewKind::Events).await.unwrap();
