@@ -26,13 +26,17 @@ class Backlog {
     }
   }
 
-  /** @param {string} sessionId */
+  /**
+   * Its events, and the length of the text that each is read from.
+   *
+   * @param {string} sessionId
+   */
   *events(sessionId) {
     const reader = new EventReader(sessionId);
     for (const { kind, text, messageId, child } of this.#held) {
       reader.messageId = messageId;
       reader.child = child;
-      yield reader.read(kind, text);
+      yield { event: reader.read(kind, text), units: text.length };
     }
   }
 }

@@ -4,10 +4,14 @@
 const HIGH = 1024;
 /** Held events at which a paused session goes on. */
 const LOW = 256;
+/** Text of held events, in UTF-16 code units, at which their session is paused however few they are. */
+const HIGH_UNITS = 4 * 1024 * 1024;
+/** Text of held events at which a paused session goes on. */
+const LOW_UNITS = 1024 * 1024;
 
 /**
  * Events between a session and one consumer. A consumer that falls behind pauses the session, which slows the agent;
- * memory does not grow.
+ * memory does not grow, neither with many events nor with long ones.
  *
  * @template T
  * @implements {AsyncIterableIterator<T>}
@@ -16,9 +20,12 @@ class EventQueue {
   /** @param {(queue: EventQueue<T>, paused: boolean) => void} onPressure */
   constructor(onPressure) {
     this.onPressure = onPressure;
-    /** @type {T[]} */
-    this.items = [];
+    /** Events, each followed by the length of the text that it was read from. @type {any[]} */
+    this.held = [];
+    /** Where the first event lies that nobody took. */
     this.head = 0;
+    /** Text of the held events. */
+    this.units = 0;
     /** @type {Array<(result: IteratorResult<T>) => void>} */
     this.readers = [];
     this.ended = false;
@@ -29,16 +36,25 @@ class EventQueue {
     this.onLeave = () => {};
   }
 
-  /** @param {T} item */
-  push(item) {
+  /** How many events it holds. */
+  get size() {
+    return (this.held.length - this.head) / 2;
+  }
+
+  /**
+   * @param {T} item
+   * @param {number} units Length of the text that it was read from.
+   */
+  push(item, units) {
     if (this.ended) return;
     const reader = this.readers.shift();
     if (reader !== undefined) {
       reader({ done: false, value: item });
       return;
     }
-    this.items.push(item);
-    if (!this.paused && this.items.length - this.head >= HIGH) this.press(true);
+    this.held.push(item, units);
+    this.units += units;
+    if (!this.paused && (this.size >= HIGH || this.units >= HIGH_UNITS)) this.press(true);
   }
 
   /**
@@ -52,7 +68,7 @@ class EventQueue {
     this.failure = failure;
     // What it holds is all that it will ever hold.
     if (this.paused) this.press(false);
-    if (this.items.length - this.head > 0) return;
+    if (this.size > 0) return;
     for (const reader of this.readers.splice(0)) reader(/** @type {any} */ (this.last()));
   }
 
@@ -70,15 +86,21 @@ class EventQueue {
 
   /** @returns {Promise<IteratorResult<T>>} */
   next() {
-    if (this.head < this.items.length) {
-      const value = this.items[this.head];
-      this.items[this.head] = /** @type {any} */ (undefined);
-      this.head += 1;
-      if (this.head === this.items.length) {
-        this.items = [];
+    const { held, head } = this;
+    if (head < held.length) {
+      const value = held[head];
+      held[head] = undefined;
+      this.units -= held[head + 1];
+      this.head = head + 2;
+      if (this.head === held.length) {
+        this.held = [];
+        this.head = 0;
+      } else if (this.head >= 2 * HIGH) {
+        // A consumer that never catches up must not leave a trail of what it took.
+        held.splice(0, this.head);
         this.head = 0;
       }
-      if (this.paused && this.items.length - this.head <= LOW) this.press(false);
+      if (this.paused && this.size <= LOW && this.units <= LOW_UNITS) this.press(false);
       return Promise.resolve({ done: false, value });
     }
     if (this.ended) return Promise.resolve(/** @type {any} */ (this.last()));
@@ -89,8 +111,9 @@ class EventQueue {
   return() {
     this.ended = true;
     this.failure = undefined;
-    this.items = [];
+    this.held = [];
     this.head = 0;
+    this.units = 0;
     if (this.paused) this.press(false);
     for (const reader of this.readers.splice(0)) reader({ done: true, value: undefined });
     this.onLeave();
@@ -111,4 +134,4 @@ class EventQueue {
   }
 }
 
-module.exports = { EventQueue, HIGH };
+module.exports = { EventQueue, HIGH, HIGH_UNITS };

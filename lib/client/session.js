@@ -124,8 +124,8 @@ class AcpSession {
     const event = this.#reader.read(kind, text);
     this.#follow(event);
     if (onReplay !== undefined) heed(onReplay(event));
-    if (this.#reader.turn) turn?.push(event);
-    for (const watcher of this.#watchers) watcher.push(event);
+    if (this.#reader.turn) turn?.push(event, text.length);
+    for (const watcher of this.#watchers) watcher.push(event, text.length);
   }
 
   /** Keeps what the session's getters show. @param {any} event */
@@ -215,7 +215,7 @@ class AcpSession {
     queue.onLeave = () => this.#watchers.delete(queue);
     const early = this.#early?.events(this.id) ?? [];
     this.#early = undefined;
-    for (const event of early) queue.push(event);
+    for (const { event, units } of early) queue.push(event, units);
     if (this.#over) queue.end();
     else this.#watchers.add(queue);
     return queue;

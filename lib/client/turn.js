@@ -1,6 +1,6 @@
 'use strict';
 
-const { EventQueue, HIGH } = require('./event-queue.js');
+const { EventQueue, HIGH, HIGH_UNITS } = require('./event-queue.js');
 
 /**
  * A running turn. Its events are kept until it is known whether somebody iterates; a turn that is only awaited keeps none.
@@ -17,8 +17,14 @@ class PromptTurn {
     this.onPressure = onPressure;
     /** @type {EventQueue<any> | undefined} */
     this.queue = undefined;
-    /** Events that came before anybody said what they want. `undefined`: they are not wanted. @type {any[] | undefined} */
+    /**
+     * Events that came before anybody said what they want, each followed by the length of its text. `undefined`: they are
+     * not wanted.
+     *
+     * @type {any[] | undefined}
+     */
     this.unclaimed = [];
+    this.unclaimedUnits = 0;
     /** @type {Promise<any>} */
     this.result = Promise.resolve();
   }
@@ -38,14 +44,18 @@ class PromptTurn {
     return this.queue !== undefined || this.unclaimed !== undefined;
   }
 
-  /** @param {any} event */
-  push(event) {
+  /**
+   * @param {any} event
+   * @param {number} units Length of the text that it was read from.
+   */
+  push(event, units) {
     if (this.queue !== undefined) {
-      this.queue.push(event);
+      this.queue.push(event, units);
     } else if (this.unclaimed !== undefined) {
-      this.unclaimed.push(event);
+      this.unclaimed.push(event, units);
+      this.unclaimedUnits += units;
       // Nobody has asked for so long that nobody will.
-      if (this.unclaimed.length >= HIGH) this.unclaimed = undefined;
+      if (this.unclaimed.length >= 2 * HIGH || this.unclaimedUnits >= HIGH_UNITS) this.unclaimed = undefined;
     }
   }
 
@@ -59,7 +69,7 @@ class PromptTurn {
     queue.onLeave = () => {
       if (this.queue === queue) this.queue = undefined;
     };
-    for (const event of held) queue.push(event);
+    for (let i = 0; i < held.length; i += 2) queue.push(held[i], held[i + 1]);
     this.result.then(
       () => queue.end(),
       (error) => queue.end(error),
