@@ -4,8 +4,8 @@
  * The one place where Rust's news arrive.
  *
  * Rust wakes this environment without a payload; `pump` then drains slices, each of one channel: a string and a table of
- * its segments. Between a bounded number of segments the event loop gets its turn, so that no flood stalls the host.
- * Nothing here keeps Node alive but a promise that has not settled.
+ * its segments. Between a bounded number of segments, or much text, the event loop gets its turn, so that no flood stalls
+ * the host. Nothing here keeps Node alive but a promise that has not settled.
  */
 
 const binding = require('../../binding.js');
@@ -15,6 +15,8 @@ const { AcpError, fromNative } = require('../errors.js');
 const SLICE = 512;
 /** Segments after which the event loop gets its turn. */
 const BUDGET = 1024;
+/** A power of two: that many code units of text count like one segment. Short updates are shorter than that. */
+const UNITS_SHIFT = 8;
 const LENGTH_MASK = 0x0fffffff;
 /** Flags of a slice: there is more to drain; nothing follows on its channel. */
 const MORE = 1;
@@ -90,7 +92,8 @@ class Hub {
         const channel = channels.get(id);
         if (channel !== undefined) deliver(channel, table, count, text);
         if (last) this.forgetChannel(id);
-        budget -= count;
+        // Long segments cost by their length.
+        budget -= Math.max(count, text.length >> UNITS_SHIFT);
         if (!more) return;
         if (budget <= 0) {
           setImmediate(this.pump);
