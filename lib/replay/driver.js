@@ -30,6 +30,8 @@ class Driver {
     this.answers = new Map();
     /** Responses of the agent, by how many of its messages came before. @type {{ id: unknown, at: number }[]} */
     this.responses = [];
+    /** How many of the responses were waited for. */
+    this.awaited = 0;
     let heard = 0;
     for (const entry of entries) {
       if (entry.dir === 'in') {
@@ -45,6 +47,10 @@ class Driver {
     this.heard = 0;
     /** Whether the replay goes no further. */
     this.over = false;
+    /** Settles then. One for all: whoever waits for nothing else costs nothing. @type {Promise<void>} */
+    this.whenOver = new Promise((resolve) => {
+      this.resolveOver = resolve;
+    });
     /** Whether the agent has said all. */
     this.ended = false;
     /** @type {{ line: number, problem: string } | undefined} */
@@ -68,6 +74,7 @@ class Driver {
 
   stop() {
     this.over = true;
+    this.resolveOver?.();
     this.wake();
   }
 
@@ -197,7 +204,7 @@ class Driver {
     const step = this.answers.get(frame.id);
     if (step === undefined) {
       // The recorded client never answered.
-      await this.until(() => false);
+      await this.whenOver;
       return undefined;
     }
     await this.until(() => this.heard >= step.before);
@@ -205,14 +212,22 @@ class Driver {
   }
 
   /**
-   * Waits for the live ends of the requests whose recorded ends are among the agent's first `count` messages.
+   * Waits for the live ends of the requests whose recorded ends are among the agent's first `count` messages, and were not
+   * waited for before.
    *
    * @param {number} count
    */
   async settled(count) {
-    for (const { id, at } of this.responses) {
-      const end = at < count ? this.running.get(id) : undefined;
-      if (end !== undefined) await Promise.race([end, this.until(() => false)]);
+    for (; this.awaited < this.responses.length && this.responses[this.awaited].at < count; this.awaited += 1) {
+      const end = this.running.get(this.responses[this.awaited].id);
+      if (end === undefined) continue;
+      let settled = false;
+      void end.then(() => {
+        settled = true;
+        this.wake();
+      });
+      // No race against `whenOver`: each would leave something there.
+      await this.until(() => settled);
     }
   }
 
