@@ -8,7 +8,7 @@ const path = require('node:path');
 const readline = require('node:readline');
 const { afterEach, describe, it, mock } = require('node:test');
 const {
-  MAX_BODY_BYTES, fusionToolsMcpServerPath, startFusionToolBridge, toolsToMcpToolDefs,
+  MAX_BODY_BYTES, MAX_CALLS, fusionToolsMcpServerPath, startFusionToolBridge, toolsToMcpToolDefs,
 } = require('../../lib/fusion/tool-bridge.js');
 
 /** @type {any[]} */
@@ -118,6 +118,36 @@ describe('the bridge', () => {
     const { post } = await start([{ name: 'fn_a', execute: async () => 'x' }]);
     const answer = await post({ name: 'fn_a', arguments: { x: 'y'.repeat(MAX_BODY_BYTES) } }).catch(() => ({ status: 413 }));
     assert.equal(answer.status, 413);
+  });
+
+  it('runs no more calls at once than it may, and goes on when one of them ends', async () => {
+    /** @type {any[]} */
+    const running = [];
+    const { post } = await start([{ name: 'fn_a', execute: () => new Promise((resolve) => running.push(resolve)) }]);
+    const refusal = { status: 503, body: { isError: true, text: `more than ${MAX_CALLS} tool calls at once` } };
+    const until = async (count) => {
+      while (running.length < count) await new Promise((resolve) => setTimeout(resolve, 5));
+    };
+    const calls = Array.from({ length: MAX_CALLS }, () => post({ name: 'fn_a' }));
+    await until(MAX_CALLS);
+    assert.deepEqual(await Promise.all(Array.from({ length: 20 }, () => post({ name: 'fn_a' }))), new Array(20).fill(refusal));
+    assert.equal(running.length, MAX_CALLS);
+    running[0]('ok');
+    assert.deepEqual(await calls[0], { status: 200, body: text('ok') });
+    calls[0] = post({ name: 'fn_a' });
+    await until(MAX_CALLS + 1);
+    for (const resolve of running) resolve('ok');
+    for (const { status } of await Promise.all(calls)) assert.equal(status, 200);
+  });
+
+  it('bounds the caller’s id, and gives one of its own for what is left of none', async () => {
+    const ids = [];
+    const { post } = await start([{ name: 'fn_a', execute: async (id) => void ids.push(id) }]);
+    const odd = ['a\u0000\u001b[31mb\n', 'x'.repeat(500_000), 'x'.repeat(500_001), '\u0001', {}, [], true, null];
+    for (const toolCallId of odd) assert.equal((await post({ name: 'fn_a', toolCallId })).status, 200);
+    assert.equal(ids[0], 'ab');
+    for (const id of ids) assert.match(id, /^[ -~]{1,256}$/);
+    for (const id of ids.slice(3)) assert.match(id, /^acp-mcp-[0-9a-f-]{36}$/);
   });
 
   it('aborts what runs when it is disposed, and what its caller no longer waits for', async () => {

@@ -23,6 +23,7 @@ const fs = require('node:fs');
 const http = require('node:http');
 const path = require('node:path');
 const { removeSchemaFile, writeSchemaFile } = require('./schema-files.js');
+const { boundIdentifier } = require('./sanitize.js');
 const { isObject } = require('./tool-mapping.js');
 
 const SERVER_NAME = 'fusion-custom-tools';
@@ -30,6 +31,8 @@ const SERVER_NAME = 'fusion-custom-tools';
 const BUILT_IN = new Set(['read', 'write', 'edit', 'bash', 'grep', 'find']);
 /** Bytes of one request. */
 const MAX_BODY_BYTES = 1024 * 1024;
+/** Calls that run at once. */
+const MAX_CALLS = 64;
 /** Milliseconds that `dispose` waits for calls that do not heed their signal. */
 const DRAIN_MS = 5_000;
 
@@ -91,7 +94,7 @@ function answer(text, isError) {
  * @returns {string}
  */
 function callId(id) {
-  const text = typeof id === 'string' || typeof id === 'number' ? String(id) : '';
+  const text = boundIdentifier(typeof id === 'number' ? String(id) : id);
   return text === '' ? `acp-mcp-${randomUUID()}` : text;
 }
 
@@ -166,6 +169,7 @@ class Bridge {
     }
     const tool = isObject(call) ? this.tools.get(call.name) : undefined;
     if (tool === undefined) return reply(404, { isError: true, text: `Unknown Fusion tool: ${call?.name}` });
+    if (this.running.size >= MAX_CALLS) return reply(503, { isError: true, text: `more than ${MAX_CALLS} tool calls at once` });
     reply(200, await this.execute(tool, call, response));
   }
 
@@ -280,4 +284,4 @@ async function startFusionToolBridge(tools) {
   };
 }
 
-module.exports = { toolsToMcpToolDefs, fusionToolsMcpServerPath, startFusionToolBridge, MAX_BODY_BYTES };
+module.exports = { toolsToMcpToolDefs, fusionToolsMcpServerPath, startFusionToolBridge, MAX_BODY_BYTES, MAX_CALLS };
