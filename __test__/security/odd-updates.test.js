@@ -25,6 +25,13 @@ const updates = ODD.flatMap((odd) => [
   { sessionUpdate: 'tool_call', toolCallId: 't', title: odd, status: odd, kind: odd, locations: odd, content: odd },
   { sessionUpdate: 'tool_call_update', toolCallId: 't', title: odd, status: odd, content: odd },
   { sessionUpdate: 'notice', severity: odd, title: odd, message: odd },
+  // One member alone, where all others are right.
+  ...['title', 'status', 'kind', 'locations', 'content'].flatMap((member) => [
+    { sessionUpdate: 'tool_call', toolCallId: 't', title: 'title', [member]: odd },
+    { sessionUpdate: 'tool_call_update', toolCallId: 't', [member]: odd },
+  ]),
+  ...['severity', 'title', 'description'].map((member) => (
+    { sessionUpdate: 'notice', severity: 'info', title: 'title', [member]: odd })),
   { sessionUpdate: 'available_commands_update', availableCommands: odd },
   { sessionUpdate: 'config_option_update', configOptions: odd },
   { sessionUpdate: 'current_mode_update', currentModeId: odd },
@@ -50,9 +57,16 @@ test('a typed event has what its type promises, or is unknown', async () => {
       if (shown.type.endsWith('_chunk') && shown.content.type === 'text') assert.equal(typeof shown.content.text, 'string');
       if (shown.type === 'plan') for (const entry of shown.entries) assert.equal(typeof entry.content, 'string');
       if (shown.type === 'tool_call' || shown.type === 'notice') assert.equal(typeof shown.title, 'string');
+      if (shown.type === 'notice') assert.equal(typeof shown.severity, 'string');
+      if (shown.type === 'notice' || shown.type.startsWith('tool_call')) {
+        for (const member of [shown.title, shown.description, shown.status, shown.kind]) assert.equal(typeof (member ?? ''), 'string');
+        for (const list of [shown.content ?? [], shown.locations ?? []]) {
+          assert.ok(Array.isArray(list) && list.every((item) => item !== null && typeof item === 'object'));
+        }
+      }
       for (const item of shown.configOptions ?? shown.availableCommands ?? []) assert.equal(typeof item, 'object');
     }
-    assert.ok(seen.includes('unknown') && seen.includes('plan'));
+    assert.ok(['unknown', 'plan', 'notice', 'tool_call', 'tool_call_update'].every((type) => seen.includes(type)));
     await assert.rejects(session.setConfigOption('a', 'b'), /** @param {any} error */ (error) => error.name !== 'TypeError');
     await assert.rejects(session.setMode('a'), /** @param {any} error */ (error) => error.name !== 'TypeError');
     await assert.rejects(session.setModel('a'), /** @param {any} error */ (error) => error.name !== 'TypeError');

@@ -124,6 +124,16 @@ function isList(value) {
   return Array.isArray(value) && value.every((item) => item !== null && typeof item === 'object');
 }
 
+/** @param {any} value */
+function isText(value) {
+  return typeof value === 'string';
+}
+
+/** Whether the optional members of a tool call are what they should be. @param {any} raw */
+function plausibleCall({ kind, status, content, locations }) {
+  return isText(kind ?? '') && isText(status ?? '') && isList(content ?? []) && isList(locations ?? []);
+}
+
 /**
  * Whether an update has what its type promises; otherwise it is shown raw.
  *
@@ -137,14 +147,14 @@ function plausible(tag, raw) {
     case 'user_message_chunk':
       return plausibleBlock(raw.content);
     case 'tool_call':
-      return typeof raw.toolCallId === 'string' && typeof raw.title === 'string';
+      return isText(raw.toolCallId) && isText(raw.title) && plausibleCall(raw);
     case 'tool_call_update':
-      return typeof raw.toolCallId === 'string';
+      return isText(raw.toolCallId) && isText(raw.title ?? '') && plausibleCall(raw);
     case 'plan':
       raw.entries ??= [];
       return isList(raw.entries) && raw.entries.every((/** @type {any} */ entry) => typeof entry.content === 'string');
     case 'notice':
-      return typeof raw.title === 'string';
+      return isText(raw.title) && isText(raw.severity) && isText(raw.description ?? '');
     case 'available_commands_update':
       return isList(raw.availableCommands);
     case 'config_option_update':
@@ -162,9 +172,9 @@ function plausible(tag, raw) {
       raw.suggestions ??= [];
       return Array.isArray(raw.suggestions);
     case 'cursor_update':
-      return typeof raw.cursorId === 'string';
+      return isText(raw.cursorId);
     case 'current_mode_update':
-      return typeof raw.currentModeId === 'string';
+      return isText(raw.currentModeId);
     default:
       return true;
   }
