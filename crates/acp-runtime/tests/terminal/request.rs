@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use acp_runtime::services::terminal::{CreateRequest, ExitStatus, Shell, TerminalOutput, TerminalRef};
+use acp_runtime::services::terminal::{
+    CreateRequest, ExitStatus, MAX_COMMAND_BYTES, Shell, TerminalOutput, TerminalRef,
+};
 use serde_json::{Value, json};
 
 fn decode(more: Value) -> Result<CreateRequest, i64> {
@@ -55,12 +57,50 @@ fn what_cannot_be_meant_is_refused() {
 
 #[test]
 fn the_agents_variables_come_on_top() {
-    let request = decode(json!({ "env": [{ "name": "A", "value": "agent" }, { "name": "B", "value": "" }] })).unwrap();
+    let variable = |name: &str, value: &str| json!({ "name": name, "value": value });
+    let request = decode(json!({ "env": [variable("A", "x"), variable("B", ""), variable("A", "agent")] })).unwrap();
     let base = [("PATH".to_owned(), "/bin".to_owned()), ("A".to_owned(), "host".to_owned())];
     let command = request.to_command(PathBuf::from("/w"), &base, Shell::default());
     let env: Vec<_> = command.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
     assert_eq!(env, ["PATH=/bin", "A=agent", "B="]);
     assert_eq!(command.cwd, PathBuf::from("/w"));
+}
+
+#[test]
+fn variables_count_as_part_of_the_command_line() {
+    let total = |count: usize, name: usize, value: usize| {
+        let env: Vec<_> =
+            (0..count).map(|i| json!({ "name": format!("{i:0name$}"), "value": "v".repeat(value) })).collect();
+        decode(json!({ "args": [], "env": env })).map(|request| request.env.len())
+    };
+    let room = MAX_COMMAND_BYTES - "cargo".len();
+    assert_eq!(total(1, 1, room - 3), Ok(1));
+    assert_eq!(total(1, 1, room - 2), Err(-32602));
+    // Many small ones, and names alone.
+    assert_eq!(total(room / 10, 7, 1), Ok(room / 10));
+    assert_eq!(total(room / 10 + 1, 7, 1), Err(-32602));
+    assert_eq!(total(room, 1, 0), Err(-32602));
+}
+
+#[test]
+fn many_variables_are_merged_in_linear_work() {
+    // Eight times the variables: linear takes eight times as long, quadratic 64 times.
+    let merge = |count: usize| {
+        let base: Vec<_> = (0..count).map(|i| (format!("B{i}"), String::new())).collect();
+        let env = (0..count).map(|i| (format!("B{}", i * 2), "agent".to_owned())).collect();
+        let request = CreateRequest { env, ..decode(json!({})).unwrap() };
+        let took = (0..3)
+            .map(|_| {
+                let start = std::time::Instant::now();
+                let command = request.to_command(PathBuf::from("/"), &base, Shell::Never);
+                assert_eq!(command.env.len(), count + count / 2);
+                start.elapsed()
+            })
+            .min();
+        took.unwrap()
+    };
+    let (few, many) = (merge(2_000), merge(16_000));
+    assert!(many < few * 32, "{few:?} for 2000, {many:?} for 16000");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Params and results of the five terminal methods.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -10,7 +12,7 @@ use super::registry::TerminalError;
 use crate::error::ExitFacts;
 use crate::services::decode;
 
-/// Longest command line accepted, in bytes over program and arguments.
+/// Longest command line accepted, in bytes over program, arguments and variables.
 pub const MAX_COMMAND_BYTES: usize = 128 * 1024;
 
 /// Whether a command without arguments may be a line for the shell.
@@ -75,7 +77,10 @@ impl CreateRequest {
         if raw.command.trim().is_empty() {
             return Err(invalid("the command is empty"));
         }
-        if raw.command.len() + args.iter().map(|arg| arg.len() + 1).sum::<usize>() > MAX_COMMAND_BYTES {
+        let args_bytes = args.iter().map(|arg| arg.len() + 1).sum::<usize>();
+        // As the system counts a variable: `=` and NUL included.
+        let env_bytes = env.iter().map(|(name, value)| name.len() + value.len() + 2).sum::<usize>();
+        if raw.command.len() + args_bytes + env_bytes > MAX_COMMAND_BYTES {
             return Err(invalid("the command is too long"));
         }
         if raw.command.contains('\0') || args.iter().any(|arg| arg.contains('\0')) {
@@ -97,10 +102,20 @@ impl CreateRequest {
 
     /// The command to start in a confined directory, on top of an environment.
     pub fn to_command(&self, cwd: PathBuf, base_env: &[(String, String)], shell: Shell) -> TerminalCommand {
-        let mut env = base_env.to_vec();
-        for (name, value) in &self.env {
-            env.retain(|(known, _)| known != name);
-            env.push((name.clone(), value.clone()));
+        // The last value of a name wins, in the place of the first.
+        let given = base_env.len() + self.env.len();
+        let (mut env, mut places) = (Vec::with_capacity(given), HashMap::with_capacity(given));
+        for variable @ (name, value) in base_env.iter().chain(&self.env) {
+            match places.entry(name) {
+                Entry::Occupied(place) => {
+                    let (_, known): &mut (String, String) = &mut env[*place.get()];
+                    known.clone_from(value);
+                }
+                Entry::Vacant(place) => {
+                    place.insert(env.len());
+                    env.push(variable.clone());
+                }
+            }
         }
         let (program, args) = if shell == Shell::WhenNoArgs && self.args.is_empty() && !is_program(&self.command) {
             shell_line(&self.command)
