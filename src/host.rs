@@ -143,10 +143,11 @@ enum Reply {
 }
 
 impl Host for BindingHost {
+    fn decides_permissions(&self) -> bool {
+        self.asks.permission
+    }
+
     fn permission(&self, request: PermissionRequest) -> BoxFuture<PermissionDecision> {
-        if !self.asks.permission {
-            return Box::pin(std::future::ready(PermissionDecision::Deny));
-        }
         let answer = self.ask(Some(&request.session_id), &Question::Permission { permission: &request });
         Box::pin(async move {
             match answer.await.and_then(|json| serde_json::from_str::<Decision>(&json).ok()) {

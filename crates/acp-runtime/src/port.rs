@@ -30,7 +30,7 @@ pub struct PermissionRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub child_session_id: Option<String>,
     /// What is known of the tool call: every `tool_call`, every update and the request itself, merged.
-    pub tool_call: serde_json::Value,
+    pub tool_call: Box<RawValue>,
     /// The options, in the agent's order; those of unknown kind included.
     pub options: Vec<PermissionOption>,
 }
@@ -64,6 +64,11 @@ pub enum PermissionDecision {
 
 /// The host of a connection.
 pub trait Host: Send + Sync + 'static {
+    /// Whether [`Host::permission`] is to be asked. A host that never decides spares the work of showing it what it would deny.
+    fn decides_permissions(&self) -> bool {
+        true
+    }
+
     /// Decides a permission request. Absent, late or failing means [`PermissionDecision::Deny`].
     fn permission(&self, request: PermissionRequest) -> BoxFuture<PermissionDecision> {
         let _ = request;
@@ -136,7 +141,11 @@ pub trait Host: Send + Sync + 'static {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DenyAll;
 
-impl Host for DenyAll {}
+impl Host for DenyAll {
+    fn decides_permissions(&self) -> bool {
+        false
+    }
+}
 
 /// Answers the file and terminal requests that [`Offers`] admits.
 pub trait Services: Send + Sync + 'static {

@@ -15,7 +15,7 @@ use super::state::State;
 use crate::pending::Effect;
 use crate::port::{BoxFuture, PermissionDecision, PermissionRequest};
 use crate::services::elicitation::{self, Elicitation, Modes};
-use crate::services::permission::{Outcome, Several, request, resolve_decision};
+use crate::services::permission::{Floor, Outcome, PermissionOption, Several, request, resolve_decision};
 use crate::session::Turn;
 use crate::text::bound::DEFAULT_IDENTIFIER_MAX;
 use crate::text::sanitize::sanitized;
@@ -152,15 +152,20 @@ impl State {
         let Some(session) = self.sessions.touch(&session_id) else {
             // Whoever asks there, no host of another session is asked in its place: the floor denies.
             self.shared.diagnostics.refused_request(1);
-            let denied = resolve_decision(&options, &PermissionDecision::Deny, self.options.floor, Several::Refuse);
-            return Ok(Handler::Known(outcome(&denied.outcome)));
+            return Ok(Handler::Known(denial(&options, self.options.floor)));
         };
-        let tool_call = session.merge_tool_call(child.as_deref(), &asked.tool_call, params).to_view();
+        session.merge_tool_call(child.as_deref(), &asked.tool_call, params);
         let cancelling = child.as_deref().is_some_and(|child| self.children.cancelling(child));
         if cancelling || session.turn.as_ref().is_some_and(Turn::cancel_requested) {
             // Rule C46.
             return Ok(Handler::Known(outcome(&Outcome::Cancelled)));
         }
+        if !self.host.decides_permissions() {
+            return Ok(Handler::Known(denial(&options, self.options.floor)));
+        }
+        // Only now: a call may hold much, and a request that asks about it takes few bytes.
+        let tool_call = session.show_tool_call(child.as_deref(), asked.tool_call.id());
+        let tool_call = tool_call.map_err(|e| AnswerError::new(code::INTERNAL_ERROR, e.to_string()))?;
         session.publish();
         let child_session_id = child.as_deref().map(|id| sanitized(id, DEFAULT_IDENTIFIER_MAX).into_owned());
         let options_shown = options.clone();
@@ -411,6 +416,10 @@ fn unknown_session(session_id: &str) -> AnswerError {
 
 fn answer(value: &serde_json::Value) -> Answer {
     encode::raw(value).map_err(|e| AnswerError::new(code::INTERNAL_ERROR, e.to_string()))
+}
+
+fn denial(options: &[PermissionOption], floor: Floor) -> Answer {
+    outcome(&resolve_decision(options, &PermissionDecision::Deny, floor, Several::Refuse).outcome)
 }
 
 fn outcome(outcome: &Outcome) -> Answer {

@@ -21,7 +21,8 @@ pub use view::ViewKind;
 
 use crate::bridge::CallsClosed;
 use crate::delivery::{Kind, Outbox, Slab};
-use crate::services::permission::tool_calls::{MergedToolCall, ToolCallPatch};
+use crate::error;
+use crate::services::permission::tool_calls::ToolCallPatch;
 use crate::wire::chunk::Chunk;
 use crate::wire::update::{self, Notified};
 use view::{Target, View};
@@ -228,14 +229,9 @@ impl Session {
         self.outbox.as_ref()
     }
 
-    /// What is known of a tool call: everything said of it so far, merged with what a permission request says.
-    /// `params` are those of the request, `child` is the child session that asks.
-    pub fn merge_tool_call(
-        &mut self,
-        child: Option<&str>,
-        patch: &ToolCallPatch<'_>,
-        params: &RawValue,
-    ) -> &MergedToolCall {
+    /// Merges what a permission request says of a tool call with everything said of it so far. `params` are those of the
+    /// request, `child` is the child session that asks.
+    pub fn merge_tool_call(&mut self, child: Option<&str>, patch: &ToolCallPatch<'_>, params: &RawValue) {
         self.with_state(|state| {
             if let Some(asked) = update::asked_tool_call(params) {
                 match child {
@@ -244,7 +240,12 @@ impl Session {
                 }
             }
         });
-        self.view.merge_tool_call(child, patch)
+        self.view.merge_tool_call(child, patch);
+    }
+
+    /// What is known of a tool call, as its host may show it.
+    pub fn show_tool_call(&mut self, child: Option<&str>, id: &str) -> error::Result<Box<RawValue>> {
+        self.view.show_tool_call(child, id)
     }
 }
 

@@ -10,7 +10,8 @@ use super::text::TurnText;
 use super::usage::SessionUsage;
 use crate::bridge::{BridgeInput, BridgeSink, CallsClosed, EventBridge, PER_CHUNK_CAP_CHARS, TextStream};
 use crate::delivery::{Kind, Slab};
-use crate::services::permission::tool_calls::{MergedToolCall, ToolCallPatch, ToolCallTracker};
+use crate::error;
+use crate::services::permission::tool_calls::{ToolCallPatch, ToolCallTracker};
 use crate::text::bound::DEFAULT_IDENTIFIER_MAX;
 use crate::text::sanitize::{Appended, Sanitizer, sanitized};
 use crate::wire::chunk::{Chunk, Stream};
@@ -174,8 +175,12 @@ impl View {
         }
     }
 
-    pub(super) fn merge_tool_call(&mut self, child: Option<&str>, patch: &ToolCallPatch<'_>) -> &MergedToolCall {
-        self.tool_calls.apply_in(child, patch)
+    pub(super) fn merge_tool_call(&mut self, child: Option<&str>, patch: &ToolCallPatch<'_>) {
+        self.tool_calls.apply_in(child, patch);
+    }
+
+    pub(super) fn show_tool_call(&mut self, child: Option<&str>, id: &str) -> error::Result<Box<RawValue>> {
+        self.tool_calls.view_in(child, id)
     }
 }
 

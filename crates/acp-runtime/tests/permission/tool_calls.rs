@@ -6,7 +6,13 @@ use serde_json::{Value, json};
 
 fn apply(tracker: &mut ToolCallTracker, message: &Value) -> Value {
     let text = message.to_string();
-    tracker.apply(&ToolCallPatch::decode(&text).unwrap()).to_view()
+    merge(tracker, &text)
+}
+
+fn merge(tracker: &mut ToolCallTracker, message: &str) -> Value {
+    let patch = ToolCallPatch::decode(message).unwrap();
+    tracker.apply(&patch);
+    serde_json::from_str(tracker.view_in(None, patch.id()).unwrap().get()).unwrap()
 }
 
 #[test]
@@ -76,9 +82,30 @@ fn what_the_host_sees_is_clean() {
 fn json_that_is_no_value_is_shown_as_text() {
     let mut tracker = ToolCallTracker::default();
     let message = r#"{"toolCallId":"t","rawInput":{"command":"rm \ud800 x"}}"#;
-    let view = tracker.apply(&ToolCallPatch::decode(message).unwrap()).to_view();
-    assert!(view["rawInput"].as_str().unwrap().contains("rm "));
-    assert_eq!(view["incomplete"], json!(true));
+    for again in [message, r#"{"toolCallId":"t"}"#] {
+        let view = merge(&mut tracker, again);
+        assert!(view["rawInput"].as_str().unwrap().contains("rm "));
+        assert_eq!(view["incomplete"], json!(true));
+    }
+    let view = merge(&mut tracker, r#"{"toolCallId":"t","rawInput":{"command":"ls"}}"#);
+    assert_eq!((&view["rawInput"]["command"], &view["incomplete"]), (&json!("ls"), &json!(false)));
+}
+
+#[test]
+fn what_was_shown_is_not_cleaned_again_until_it_is_said_anew() {
+    let mut tracker = ToolCallTracker::default();
+    let fat = |text: &str| json!({ "toolCallId": "t", "rawInput": vec![text; 10_000] });
+    apply(&mut tracker, &fat("a\u{1b}[2Jb"));
+    // What was cleaned is kept in place of what was said: the memory is the same one, and counted.
+    let kept = |tracker: &ToolCallTracker| tracker.get("t").unwrap().raw_input.as_ref().unwrap().get().as_ptr();
+    let (clean, bytes) = (kept(&tracker), tracker.bytes());
+    assert_eq!(tracker.get("t").unwrap().raw_input.as_ref().unwrap().get().len(), 10_000 * 5 + 1);
+    assert!((50_000..51_000).contains(&bytes), "{bytes}");
+    for again in [json!({ "toolCallId": "t" }), json!({ "toolCallId": "t", "title": "x", "rawInput": {} })] {
+        let view = apply(&mut tracker, &again);
+        assert_eq!((&view["rawInput"][9_999], kept(&tracker)), (&json!("ab"), clean), "{again}");
+    }
+    assert_eq!(apply(&mut tracker, &fat("c\u{7}d"))["rawInput"][0], json!("cd"), "what is new is cleaned");
 }
 
 #[test]
@@ -98,7 +125,7 @@ fn memory_is_bounded_and_the_least_recent_goes_first() {
     for i in 0..500 {
         apply(&mut tracker, &json!({ "toolCallId": format!("big{i}"), "rawInput": large }));
     }
-    assert!(tracker.bytes() <= 16 * 1024 * 1024 && tracker.len() < 100);
+    assert!(tracker.bytes() <= 16 * 1024 * 1024 && tracker.len() < 300);
     assert!(tracker.get("big499").is_some());
     tracker.clear();
     assert_eq!((tracker.len(), tracker.bytes()), (0, 0));

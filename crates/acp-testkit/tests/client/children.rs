@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::state::of;
 use crate::support::{
-    Decider, Listener, PATIENCE, Stage, assert_code, begin, eventually, open, opened, prompt, prompted,
+    Decider, Listener, PATIENCE, Stage, assert_code, begin, eventually, open, opened, prompt, prompted, shown,
 };
 
 fn announce(child: &str) -> Value {
@@ -102,7 +102,7 @@ async fn a_child_asks_the_host_of_its_parent_with_what_was_said_of_its_own_call(
     stage.end(client).await;
     let asked = host.asked.lock().unwrap();
     assert_eq!((asked[0].session_id.as_str(), asked[0].child_session_id.as_deref()), ("s1", Some("child")));
-    assert_eq!(asked[0].tool_call["title"], "child's");
+    assert_eq!(shown(&asked[0])["title"], "child's");
 }
 
 /// Two sessions are open and both run a turn: a question that neither is known to own is put to neither.

@@ -7,7 +7,7 @@ use acp_testkit::Script;
 use acp_testkit::cases::session::{Offer, s07_options};
 use serde_json::{Value, json};
 
-use crate::support::{Decider, Listener, Stage, open, opened, prompt, prompted};
+use crate::support::{Decider, Listener, Stage, open, opened, prompt, prompted, shown};
 
 /// The outcome that the agent saw.
 async fn seen(offer: Offer, decision: PermissionDecision, floor: Floor) -> Value {
@@ -121,7 +121,8 @@ async fn a_question_comes_after_what_was_said_before_it() {
     let heard = std::sync::Arc::clone(&listener);
     let host = Decider::new(move |_, request| {
         let complete = heard.text() == "before" && heard.of(Kind::Update).len() == 1;
-        let merged = request.tool_call["title"] == "Delete" && request.tool_call["rawInput"]["path"] == "/x";
+        let call = shown(&request);
+        let merged = call["title"] == "Delete" && call["rawInput"]["path"] == "/x";
         Box::pin(std::future::ready(if complete && merged { AllowOnce } else { Deny }))
     });
     let client = stage.launch_for(&script, host).await;

@@ -36,7 +36,7 @@ impl Queue {
 
 impl Host for Queue {
     fn permission(&self, request: PermissionRequest) -> BoxFuture<PermissionDecision> {
-        self.ask(Some(&request.session_id), &request.tool_call.to_string())
+        self.ask(Some(&request.session_id), request.tool_call.get())
     }
 
     fn serve_file(&self, session_id: &str, _: &str, params: &RawValue) -> Option<BoxFuture<Answer>> {

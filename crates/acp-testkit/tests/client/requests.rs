@@ -13,7 +13,9 @@ use acp_testkit::Script;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use crate::support::{Decider, PATIENCE, Stage, begin, case, eventually, one_turn, opened, patient, prompt, prompted};
+use crate::support::{
+    Decider, PATIENCE, Stage, begin, case, eventually, one_turn, opened, patient, prompt, prompted, shown,
+};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn w09_c06_ids_are_echoed_as_they_were_written() {
@@ -84,7 +86,7 @@ impl Drop for SetOnDrop {
 
 impl Host for Broken {
     fn permission(&self, request: PermissionRequest) -> BoxFuture<PermissionDecision> {
-        assert!(request.tool_call["toolCallId"] != "at-once", "the host panics when it is called");
+        assert!(shown(&request)["toolCallId"] != "at-once", "the host panics when it is called");
         Box::pin(async { panic!("the host panics when it is awaited") })
     }
 

@@ -336,6 +336,11 @@ pub fn assert_code<T: std::fmt::Debug>(result: &Result<T>, code: ErrorCode) {
     }
 }
 
+/// The tool call that a host is asked about.
+pub fn shown(request: &PermissionRequest) -> Value {
+    serde_json::from_str(request.tool_call.get()).unwrap()
+}
+
 /// What the host answers a permission request with.
 type Decide = dyn Fn(usize, PermissionRequest) -> BoxFuture<PermissionDecision> + Send + Sync;
 

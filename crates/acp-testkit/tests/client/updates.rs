@@ -9,7 +9,7 @@ use acp_runtime::port::PermissionDecision;
 use acp_testkit::Script;
 use serde_json::{Value, json};
 
-use crate::support::{Decider, Listener, Stage, one_turn, open, opened, prompt, prompted};
+use crate::support::{Decider, Listener, Stage, one_turn, open, opened, prompt, prompted, shown};
 
 fn text_of(message: Option<&str>, text: &str) -> Value {
     let mut update = json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}});
@@ -47,7 +47,7 @@ async fn known_of_the_call(updates: &[Value]) -> Value {
     stage.end(client).await;
     assert_eq!(listener.of(Kind::Update).len(), updates.len(), "every one is told");
     let asked = host.asked.lock().unwrap();
-    asked[0].tool_call.clone()
+    shown(&asked[0])
 }
 
 fn call(kind: &str, fields: Value) -> Value {

@@ -4,14 +4,18 @@
 //! that a later message leaves out, sets to `null`, or empties (`rawInput: {}`, a blank title) keeps its earlier value:
 //! nothing can hide the command that somebody is asked to approve.
 
+use std::borrow::Cow;
+
 use lru::LruCache;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::{Category, Classification, classify_tool_kind};
+use crate::error::Result;
 use crate::services::clean::clean;
 use crate::services::decode;
+use crate::wire::encode;
 use crate::wire::update::Update;
 
 /// Tool calls remembered per session; the least recently touched goes first.
@@ -99,7 +103,8 @@ impl<'a> ToolCallPatch<'a> {
     }
 }
 
-/// Everything known about a tool call.
+/// Everything known about a tool call. Its JSON is the agent's until it is first shown; from then on it is kept clean, so that
+/// showing it again costs no more than a copy.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MergedToolCall {
@@ -117,22 +122,37 @@ pub struct MergedToolCall {
     /// The status, as named on the wire.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    /// The content, in the agent's JSON.
+    /// The content, as JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<Box<RawValue>>,
-    /// The touched files, in the agent's JSON.
+    /// The touched files, as JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub locations: Option<Box<RawValue>>,
-    /// The arguments, in the agent's JSON.
+    /// The arguments, as JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raw_input: Option<Box<RawValue>>,
-    /// The result, in the agent's JSON.
+    /// The result, as JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raw_output: Option<Box<RawValue>>,
     /// Whether some value was too large to keep, so that an earlier one (or none) stands in its place.
     pub incomplete: bool,
     #[serde(skip)]
     announced: Option<Category>,
+    /// How far the four values above can be shown as they stand.
+    #[serde(skip)]
+    shown: [Shown; 4],
+}
+
+/// Whether the JSON that is kept of a field can be shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Shown {
+    /// It is the agent's own.
+    #[default]
+    Raw,
+    /// It was cleaned.
+    Clean,
+    /// It was cleaned, and is the text of what could not become a value.
+    Text,
 }
 
 impl MergedToolCall {
@@ -149,11 +169,11 @@ impl MergedToolCall {
         if let Classification::Category(category) = classify_tool_kind(self.kind.as_deref()) {
             self.announced = Some(category);
         }
+        let said = [fields.content, fields.locations, fields.raw_input, fields.raw_output];
         let mut incomplete = false;
-        incomplete |= !set_json(&mut self.content, fields.content);
-        incomplete |= !set_json(&mut self.locations, fields.locations);
-        incomplete |= !set_json(&mut self.raw_input, fields.raw_input);
-        incomplete |= !set_json(&mut self.raw_output, fields.raw_output);
+        for ((slot, shown), raw) in self.json_mut().into_iter().zip(said) {
+            incomplete |= !set_json(slot, shown, raw);
+        }
         self.incomplete |= incomplete;
     }
 
@@ -167,34 +187,32 @@ impl MergedToolCall {
     }
 
     /// The call as the host may show it: every string inside is cleaned and bounded.
-    pub fn to_view(&self) -> Value {
-        let mut view = Map::new();
-        let mut incomplete = self.incomplete;
-        view.insert("toolCallId".into(), self.tool_call_id.clone().into());
-        for (name, text) in
-            [("title", &self.title), ("name", &self.name), ("kind", &self.kind), ("status", &self.status)]
-        {
-            view.extend(text.as_ref().map(|text| (name.to_owned(), text.clone().into())));
-        }
-        for (name, raw) in [
-            ("content", &self.content),
-            ("locations", &self.locations),
-            ("rawInput", &self.raw_input),
-            ("rawOutput", &self.raw_output),
-        ] {
-            let Some(raw) = raw else { continue };
+    fn to_view(&mut self) -> Result<Box<RawValue>> {
+        for (slot, shown) in self.json_mut() {
+            let Some(raw) = slot.as_ref().filter(|_| *shown == Shown::Raw) else { continue };
             // JSON that cannot become a value (a lone surrogate) is shown as its text rather than hidden.
-            let value = serde_json::from_str(raw.get()).map_or_else(
-                |_| {
-                    incomplete = true;
-                    Value::String(clean(raw.get(), MAX_SHOWN_STRING))
-                },
-                clean_value,
-            );
-            view.insert(name.into(), value);
+            let (value, state) = match serde_json::from_str(raw.get()) {
+                Ok(value) => (clean_value(value), Shown::Clean),
+                Err(_) => (Value::String(clean(raw.get(), MAX_SHOWN_STRING)), Shown::Text),
+            };
+            *slot = Some(encode::raw(&value)?);
+            *shown = state;
         }
-        view.insert("incomplete".into(), incomplete.into());
-        Value::Object(view)
+        let incomplete = self.incomplete;
+        self.incomplete |= self.shown.contains(&Shown::Text);
+        let view = encode::raw(self);
+        self.incomplete = incomplete;
+        view
+    }
+
+    fn json_mut(&mut self) -> [(&mut Option<Box<RawValue>>, &mut Shown); 4] {
+        let [content, locations, raw_input, raw_output] = &mut self.shown;
+        [
+            (&mut self.content, content),
+            (&mut self.locations, locations),
+            (&mut self.raw_input, raw_input),
+            (&mut self.raw_output, raw_output),
+        ]
     }
 
     fn weight(&self) -> usize {
@@ -211,13 +229,14 @@ fn set_text(slot: &mut Option<String>, raw: Option<&RawValue>, max: usize) {
 }
 
 /// Returns `false` when the value is too large to keep.
-fn set_json(slot: &mut Option<Box<RawValue>>, raw: Option<&RawValue>) -> bool {
+fn set_json(slot: &mut Option<Box<RawValue>>, shown: &mut Shown, raw: Option<&RawValue>) -> bool {
     let Some(raw) = raw else { return true };
     if raw.get().len() > MAX_FIELD_BYTES {
         return false;
     }
     if slot.is_none() || !is_empty_object(raw.get()) {
         *slot = Some(raw.to_owned());
+        *shown = Shown::Raw;
     }
     true
 }
@@ -243,6 +262,12 @@ struct Entry {
     weight: usize,
 }
 
+/// How a call is found. A clash of a child's with its parent's would take an agent that names its calls so; it fools nobody
+/// but itself.
+fn key<'a>(child: Option<&str>, id: &'a str) -> Cow<'a, str> {
+    child.map_or(Cow::Borrowed(id), |child| [child, id].join("\0").into())
+}
+
 /// The tool calls of one session, bounded in number and in bytes.
 #[derive(Debug)]
 pub struct ToolCallTracker {
@@ -260,21 +285,29 @@ impl Default for ToolCallTracker {
 impl ToolCallTracker {
     /// Merges a message and returns the whole call.
     pub fn apply(&mut self, patch: &ToolCallPatch<'_>) -> &MergedToolCall {
-        self.apply_as(patch.id(), patch)
+        self.apply_in(None, patch)
     }
 
     /// The same for a call of a child session, whose ids may be those of its parent.
     pub fn apply_in(&mut self, child: Option<&str>, patch: &ToolCallPatch<'_>) -> &MergedToolCall {
-        match child {
-            None => self.apply(patch),
-            // A clash would take an agent that names its calls so; it fools nobody but itself.
-            Some(child) => self.apply_as(&[child, patch.id()].join("\0"), patch),
-        }
+        let key = key(child, patch.id());
+        self.calls.get_or_insert_mut_ref(&*key, Entry::default).call.apply(patch);
+        self.weigh(&key);
+        &self.calls.get_or_insert_ref(&*key, Entry::default).call
     }
 
-    fn apply_as(&mut self, key: &str, patch: &ToolCallPatch<'_>) -> &MergedToolCall {
+    /// The call with this id as the host may show it: every string inside is cleaned and bounded. What was not patched since
+    /// it was last shown is not cleaned again.
+    pub fn view_in(&mut self, child: Option<&str>, id: &str) -> Result<Box<RawValue>> {
+        let key = key(child, id);
+        let view = self.calls.get_or_insert_mut_ref(&*key, Entry::default).call.to_view();
+        self.weigh(&key);
+        view
+    }
+
+    /// Counts anew what a call holds, and makes room for it.
+    fn weigh(&mut self, key: &str) {
         let entry = self.calls.get_or_insert_mut_ref(key, Entry::default);
-        entry.call.apply(patch);
         let weight = entry.call.weight() + key.len();
         let before = std::mem::replace(&mut entry.weight, weight);
         self.bytes = self.bytes - before + weight;
@@ -283,7 +316,6 @@ impl ToolCallTracker {
             let Some((_, entry)) = self.calls.pop_lru() else { break };
             self.bytes -= entry.weight;
         }
-        &self.calls.get_or_insert_ref(key, Entry::default).call
     }
 
     /// The call with this id, exactly as the agent sent it.
