@@ -31,6 +31,9 @@ const DEAF_SILENCE: Duration = Duration::from_secs(10);
 /// there is first.
 const MAX_OUT_BYTES: usize = 8 * 1024 * 1024;
 
+/// Lines handled before clocks and the host have their turn, however many one read brought: each may be much work.
+const MAX_BATCH_LINES: usize = 128;
+
 const DEAF: &str = "the agent closed its stdin";
 
 /// What the loop knows of the transport.
@@ -56,8 +59,8 @@ pub(super) async fn run(transport: Transport, mut commands: UnboundedReceiver<Co
 
     let end = loop {
         state.now = Instant::now();
-        decode(&mut state, &mut lines);
-        if ends.eof && state.blocked.is_empty() {
+        let more = decode(&mut state, &mut lines);
+        if ends.eof && !more {
             match lines.take_rest() {
                 Some(Line::Complete(rest)) => state.on_line(rest),
                 Some(Line::Oversize { bytes, head, tail }) => state.on_oversize(bytes, head, tail),
@@ -71,13 +74,15 @@ pub(super) async fn run(transport: Transport, mut commands: UnboundedReceiver<Co
         if let Some(error) = state.stop.take() {
             break End::Stopped(error);
         }
-        if let Some(end) = ends.reached(&mut state) {
+        // Not while there is more to take of what was read, be it that a slow host has no room.
+        if !more && let Some(end) = ends.reached(&mut state) {
             break end;
         }
 
         let (has_output, others) = (state.has_output(), state.others_wait());
         let has_room = state.has_room();
-        let may_read = !ends.eof && state.blocked.is_empty() && has_room;
+        let goes_on = more && state.blocked.is_empty();
+        let may_read = !ends.eof && !more && state.blocked.is_empty() && has_room;
         let ending = earliest(ends.deadline, ends.deaf.filter(|_| ends.exit.is_none() && state.waits()));
         let deadline = earliest(state.next_deadline(), ending.filter(|_| state.blocked.is_empty()));
         let (writer, gone) = match &mut input {
@@ -105,6 +110,15 @@ pub(super) async fn run(transport: Transport, mut commands: UnboundedReceiver<Co
                 state.on_answer_after(finished, &mut commands);
             }
             exit = &mut exited, if ends.exit.is_none() => ends.on_exit(exit, Instant::now()),
+            () = std::future::ready(()), if goes_on => {
+                state.now = Instant::now();
+                while let Ok(command) = commands.try_recv() {
+                    state.on_command(command);
+                }
+                if state.next_deadline().is_some_and(|deadline| deadline <= state.now) {
+                    state.on_timer();
+                }
+            }
             () = sleep_until(deadline.unwrap_or(state.now)), if deadline.is_some() => {
                 state.now = Instant::now();
                 state.on_timer();
@@ -218,14 +232,19 @@ impl State {
     }
 }
 
-fn decode(state: &mut State, lines: &mut LineSplitter) {
-    while state.blocked.is_empty() {
+/// Handles what was read, a batch of it at most. Gives back whether there may be more.
+fn decode(state: &mut State, lines: &mut LineSplitter) -> bool {
+    for _ in 0..MAX_BATCH_LINES {
+        if !state.blocked.is_empty() {
+            break;
+        }
         match lines.next_line() {
             Some(Line::Complete(line)) => state.on_line(line),
             Some(Line::Oversize { bytes, head, tail }) => state.on_oversize(bytes, head, tail),
-            None => return,
+            None => return false,
         }
     }
+    true
 }
 
 async fn read_some(reader: &mut (dyn AsyncRead + Send + Unpin), lines: &mut LineSplitter) -> std::io::Result<usize> {
@@ -313,3 +332,7 @@ fn earliest(a: Option<Instant>, b: Option<Instant>) -> Option<Instant> {
         (a, b) => a.or(b),
     }
 }
+
+#[cfg(test)]
+#[path = "task_tests.rs"]
+mod tests;
