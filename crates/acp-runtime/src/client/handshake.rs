@@ -21,6 +21,8 @@ use crate::wire::schema::PROTOCOL_VERSION;
 const UNSUPPORTED_VERSION: i64 = -32022;
 /// How often an extended handshake looks for progress.
 const PROGRESS_POLL: Duration = Duration::from_millis(200);
+/// Most that the answer to `initialize` may hold, in bytes: it is kept as values, which take many times as much.
+const MAX_FACTS_BYTES: usize = 1024 * 1024;
 /// The default limit of `authenticate`.
 const AUTHENTICATE_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -83,6 +85,11 @@ fn raw_capabilities<S: serde::Serializer>(capabilities: &AgentCapabilities, seri
 
 impl AgentFacts {
     fn read(result: &RawValue) -> Result<Self> {
+        let bytes = result.get().len();
+        if bytes > MAX_FACTS_BYTES {
+            let message = format!("the agent's answer to initialize has {bytes} bytes, {MAX_FACTS_BYTES} at most");
+            return Err(Error::new(ErrorCode::MalformedResponse, message).in_phase(Phase::Initialize));
+        }
         let mut result: Map<String, Value> =
             serde_json::from_str(result.get()).map_err(|_| incompatible(&Value::Null))?;
         let version = result.get("protocolVersion").cloned().unwrap_or(Value::Null);
@@ -310,6 +317,15 @@ mod tests {
         }
         assert_eq!(read(json!({})).unwrap_err().code(), ErrorCode::IncompatibleProtocol);
         assert_eq!(read(json!([])).unwrap_err().code(), ErrorCode::IncompatibleProtocol);
+    }
+
+    #[test]
+    fn an_answer_beyond_its_limit_is_not_read() {
+        let answer = |bytes| json!({ "protocolVersion": 1, "_meta": { "x": "y".repeat(bytes) } });
+        assert!(read(answer(MAX_FACTS_BYTES - 100)).is_ok());
+        let error = read(answer(MAX_FACTS_BYTES)).unwrap_err();
+        assert_eq!((error.code(), error.details().phase), (ErrorCode::MalformedResponse, Some(Phase::Initialize)));
+        assert!(error.to_string().contains("1048576 at most"), "{error}");
     }
 
     #[test]

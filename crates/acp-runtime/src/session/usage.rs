@@ -4,16 +4,19 @@
 //! the turn's sum into it, and one the numbers of the last request. So a report says where it comes from, and what it
 //! covers as far as that is known.
 
-use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Number, Value};
 
 use super::state::members;
 use crate::text::sanitize::sanitized;
+use crate::wire::Text;
 
 /// Longest name of a currency, in UTF-16 code units.
 const MAX_CURRENCY: usize = 64;
+/// Most that a place is read of which counts are looked for in, in bytes.
+const MAX_COUNTS_BYTES: usize = 64 * 1024;
 
 /// Where the counts of a report were said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -129,6 +132,12 @@ pub struct Context {
 impl Context {
     /// Takes a `usage_update`. Gives back whether it said anything. A cost that it leaves out stays.
     pub(super) fn update(&mut self, raw: &RawValue) -> bool {
+        #[derive(Deserialize)]
+        struct Cost<'a> {
+            amount: f64,
+            #[serde(borrow)]
+            currency: Text<'a>,
+        }
         let mut said = false;
         members(raw.get(), |key, value| match key {
             "used" | "size" => {
@@ -138,12 +147,9 @@ impl Context {
                 }
             }
             "cost" => {
-                let Ok(cost) = serde_json::from_str::<Value>(value.get()) else { return };
-                if let (Some(amount), Some(currency)) = (cost["amount"].as_f64(), cost["currency"].as_str())
-                    && amount.is_finite()
-                {
+                if let Ok(Cost { amount, currency }) = serde_json::from_str(value.get()) {
                     said = true;
-                    self.cost = Some((amount, sanitized(currency, MAX_CURRENCY).into_owned()));
+                    self.cost = Some((amount, sanitized(&currency, MAX_CURRENCY).into_owned()));
                 }
             }
             _ => {}
@@ -239,22 +245,34 @@ impl SessionUsage {
 
 /// The first place of a result that has counts.
 fn read(result: &RawValue) -> Option<(Tokens, Source)> {
-    let (mut usage, mut meta) = (None, None);
+    let (mut usage, mut quota, mut field_meta, mut meta_usage) = Default::default();
     members(result.get(), |key, value| match key {
-        "usage" => usage = serde_json::from_str::<Value>(value.get()).ok(),
-        "_meta" => meta = serde_json::from_str::<Value>(value.get()).ok(),
+        "usage" => usage = counts(value),
+        "_meta" => {
+            members(value.get(), |key, value| match key {
+                "quota" => quota = counts(value),
+                "field_meta" => field_meta = counts(value),
+                "usage" => meta_usage = counts(value),
+                _ => {}
+            });
+        }
         _ => {}
     });
-    let meta = meta.unwrap_or_default();
+    let within = |place: &'_ Option<Value>, name| place.as_ref().and_then(|place| place.get(name)).cloned();
     let places = [
-        (usage.as_ref(), Source::PromptResult),
-        (meta.pointer("/quota/token_count"), Source::MetaQuota),
-        (meta.pointer("/quota"), Source::MetaQuota),
-        (meta.pointer("/field_meta/usage"), Source::MetaFieldMeta),
-        (meta.pointer("/field_meta"), Source::MetaFieldMeta),
-        (meta.pointer("/usage"), Source::MetaUsage),
+        (usage, Source::PromptResult),
+        (within(&quota, "token_count"), Source::MetaQuota),
+        (quota, Source::MetaQuota),
+        (within(&field_meta, "usage"), Source::MetaFieldMeta),
+        (field_meta, Source::MetaFieldMeta),
+        (meta_usage, Source::MetaUsage),
     ];
-    places.into_iter().find_map(|(place, source)| Some((Tokens::read(place?)?, source)))
+    places.into_iter().find_map(|(place, source)| Some((Tokens::read(&place?)?, source)))
+}
+
+/// A place where counts may be, unless it is too large to hold nothing else.
+fn counts(raw: &RawValue) -> Option<Value> {
+    (raw.get().len() <= MAX_COUNTS_BYTES).then(|| serde_json::from_str(raw.get()).ok()).flatten()
 }
 
 #[cfg(test)]

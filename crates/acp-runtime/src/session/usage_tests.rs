@@ -87,3 +87,16 @@ fn counts_and_context_come_together() {
     });
     assert_eq!(serde_json::to_value(usage).unwrap(), expected);
 }
+
+#[test]
+fn what_stands_beside_the_counts_may_be_large_and_they_may_not() {
+    let pad = "x".repeat(2 * MAX_COUNTS_BYTES);
+    let beside = json!({ "_meta": { "log": &pad, "quota": { "token_count": { "input_tokens": 3 } } }, "more": &pad });
+    assert_eq!(turn(&mut SessionUsage::default(), &beside)["inputTokens"], 3);
+    let within = json!({ "usage": { "inputTokens": 3, "log": &pad } });
+    assert_eq!(turn(&mut SessionUsage::default(), &within), json!(null));
+    let mut context = Context::default();
+    assert!(context.update(&raw(&json!({ "cost": { "amount": 2, "currency": "EUR", "log": [&pad] } }))));
+    assert_eq!(context.cost, Some((2.0, "EUR".to_owned())));
+    assert!(!context.update(&raw(&json!({ "cost": { "amount": 2 } }))));
+}

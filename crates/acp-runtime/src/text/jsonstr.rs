@@ -1,5 +1,7 @@
-//! Repairs what JavaScript agents write into JSON strings and strict parsers refuse.
+//! The strings of JSON as they are written: where they end, how they read, and what JavaScript agents write into them that
+//! strict parsers refuse.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use memchr::memchr_iter;
@@ -64,6 +66,33 @@ pub fn ends_in_high_surrogate(string: &str) -> Option<u16> {
 fn escaped_unit(bytes: &[u8]) -> Option<u32> {
     let digits = bytes.strip_prefix(b"\\u")?.get(..4)?;
     digits.iter().try_fold(0, |unit, &digit| Some(unit * 16 + char::from(digit).to_digit(16)?))
+}
+
+/// A string, quotes included, as it reads; an unpaired surrogate in it as a replacement character.
+pub(super) fn decoded(raw: &str) -> Cow<'_, str> {
+    let inner = raw.get(1..raw.len().saturating_sub(1)).unwrap_or_default();
+    if !inner.contains('\\') {
+        return Cow::Borrowed(inner);
+    }
+    let repaired = repair_lone_surrogates(raw.as_bytes());
+    let read = match &repaired {
+        Some(bytes) => serde_json::from_slice(bytes),
+        None => serde_json::from_str(raw),
+    };
+    read.map_or(Cow::Borrowed(inner), Cow::Owned)
+}
+
+/// The index after a string that starts at `at`.
+pub(super) fn string_end(bytes: &[u8], mut at: usize) -> usize {
+    at += 1;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'"' => return at + 1,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    bytes.len()
 }
 
 #[cfg(test)]

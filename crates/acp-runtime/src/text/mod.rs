@@ -1,6 +1,7 @@
 //! Text from the agent: sanitising, bounding, redaction, recovery of JSON from prose.
 
 pub mod bound;
+pub mod clean_json;
 pub mod json;
 pub mod jsonstr;
 mod known;

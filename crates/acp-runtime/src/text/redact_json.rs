@@ -3,10 +3,9 @@
 //! The document is walked as text, so that everything which holds no secret stays as it was written: the order of members,
 //! repeated names, numbers of any size, escapes that decode to no text.
 
-use std::borrow::Cow;
-
 use serde::de::IgnoredAny;
 
+use super::jsonstr::{decoded, string_end};
 use super::redact::{REDACTED, SecretName, secret_name};
 
 /// The mask, as a JSON string.
@@ -182,28 +181,6 @@ impl Walk<'_> {
         // A string always has a JSON form.
         self.out.push_str(&serde_json::to_string(text).unwrap_or_else(|_| MASK.to_owned()));
     }
-}
-
-/// A string as it reads. One that decodes to no text (a lone surrogate) is taken as it is written.
-fn decoded(raw: &str) -> Cow<'_, str> {
-    let inner = raw.get(1..raw.len().saturating_sub(1)).unwrap_or_default();
-    if !inner.contains('\\') {
-        return Cow::Borrowed(inner);
-    }
-    serde_json::from_str(raw).map_or(Cow::Borrowed(inner), Cow::Owned)
-}
-
-/// The index after a string that starts at `at`.
-fn string_end(bytes: &[u8], mut at: usize) -> usize {
-    at += 1;
-    while at < bytes.len() {
-        match bytes[at] {
-            b'"' => return at + 1,
-            b'\\' => at += 2,
-            _ => at += 1,
-        }
-    }
-    bytes.len()
 }
 
 /// The index after a number that starts at `at`.

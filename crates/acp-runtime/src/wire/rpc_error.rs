@@ -1,9 +1,12 @@
 //! Reading the error object of a response.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::Text;
 use super::encode::code;
 use crate::error::{Error, ErrorCode, RpcError};
 use crate::text::bound::{TRUNCATION_MARKER, TRUNCATION_MARKER_UTF16, bound_string};
@@ -92,13 +95,18 @@ fn wants_auth(message: &str, data: Option<&RawValue>, auth_methods: Option<&Valu
     words(message) || data.is_some_and(|d| d.get().len() <= MAX_DATA_BYTES && words(d.get()))
 }
 
-/// How `data` is shown: a string as it is, an empty object not at all.
-fn shown_data(data: &RawValue) -> Option<String> {
-    match serde_json::from_str::<Value>(data.get()) {
-        Ok(Value::String(text)) => Some(text),
-        Ok(Value::Object(members)) if members.is_empty() => None,
-        Ok(value) => Some(value.to_string()),
-        Err(_) => None,
+/// How `data` is shown: a string as it is, an empty object not at all, and of what is too large or too deep its size. (The
+/// start of a document that is not read to its end may hide a secret in escapes.)
+fn shown_data(data: &RawValue) -> Option<Cow<'_, str>> {
+    let json = data.get();
+    if let Ok(Text(text)) = serde_json::from_str(json) {
+        return Some(text);
+    }
+    let read = (json.len() <= MAX_DATA_BYTES).then(|| serde_json::from_str::<Value>(json).ok()).flatten();
+    match read {
+        Some(Value::Object(members)) if members.is_empty() => None,
+        Some(value) => Some(Cow::Owned(value.to_string())),
+        None => Some(Cow::Owned(format!("{} bytes", json.len()))),
     }
 }
 
@@ -142,6 +150,19 @@ mod tests {
             error(json!({"code": 5, "message": "m", "data": [1]}), None).to_string(),
             "m (acp rpc code 5) [data: [1]]"
         );
+    }
+
+    #[test]
+    fn of_data_too_large_or_too_deep_to_be_read_the_size_is_told() {
+        let deep = format!("{}{}", "[".repeat(500), "]".repeat(500));
+        let large = json!({ "log": "x".repeat(MAX_DATA_BYTES), "key": "sk-1" }).to_string();
+        for data in [deep, large] {
+            let wire = format!(r#"{{"code":5,"message":"m","data":{data}}}"#);
+            let e = read(&RawValue::from_string(wire).unwrap(), "session/prompt", None, &str::to_owned);
+            assert_eq!(e.to_string(), format!("m (acp rpc code 5) [data: {} bytes]", data.len()));
+        }
+        let long = error(json!({"code": 5, "message": "m", "data": "w".repeat(2 * MAX_DATA_BYTES)}), None).to_string();
+        assert!(long.contains("[data: wwww") && long.len() < 600, "{long}");
     }
 
     #[test]

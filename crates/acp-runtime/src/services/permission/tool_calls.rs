@@ -9,12 +9,12 @@ use std::borrow::Cow;
 use lru::LruCache;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use super::{Category, Classification, classify_tool_kind};
 use crate::error::Result;
 use crate::services::clean::clean;
 use crate::services::decode;
+use crate::text::clean_json::clean_json;
 use crate::wire::encode;
 use crate::wire::update::Update;
 
@@ -138,21 +138,9 @@ pub struct MergedToolCall {
     pub incomplete: bool,
     #[serde(skip)]
     announced: Option<Category>,
-    /// How far the four values above can be shown as they stand.
+    /// Which of the four values above were cleaned.
     #[serde(skip)]
-    shown: [Shown; 4],
-}
-
-/// Whether the JSON that is kept of a field can be shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Shown {
-    /// It is the agent's own.
-    #[default]
-    Raw,
-    /// It was cleaned.
-    Clean,
-    /// It was cleaned, and is the text of what could not become a value.
-    Text,
+    clean: [bool; 4],
 }
 
 impl MergedToolCall {
@@ -171,8 +159,8 @@ impl MergedToolCall {
         }
         let said = [fields.content, fields.locations, fields.raw_input, fields.raw_output];
         let mut incomplete = false;
-        for ((slot, shown), raw) in self.json_mut().into_iter().zip(said) {
-            incomplete |= !set_json(slot, shown, raw);
+        for ((slot, clean), raw) in self.json_mut().into_iter().zip(said) {
+            incomplete |= !set_json(slot, clean, raw);
         }
         self.incomplete |= incomplete;
     }
@@ -188,25 +176,19 @@ impl MergedToolCall {
 
     /// The call as the host may show it: every string inside is cleaned and bounded.
     fn to_view(&mut self) -> Result<Box<RawValue>> {
-        for (slot, shown) in self.json_mut() {
-            let Some(raw) = slot.as_ref().filter(|_| *shown == Shown::Raw) else { continue };
-            // JSON that cannot become a value (a lone surrogate) is shown as its text rather than hidden.
-            let (value, state) = match serde_json::from_str(raw.get()) {
-                Ok(value) => (clean_value(value), Shown::Clean),
-                Err(_) => (Value::String(clean(raw.get(), MAX_SHOWN_STRING)), Shown::Text),
-            };
-            *slot = Some(encode::raw(&value)?);
-            *shown = state;
+        for (slot, clean) in self.json_mut() {
+            if let Some(raw) = slot.as_ref().filter(|_| !*clean)
+                && let Cow::Owned(shown) = clean_json(raw.get(), MAX_ID, MAX_SHOWN_STRING)
+            {
+                *slot = RawValue::from_string(shown).ok();
+            }
+            *clean = true;
         }
-        let incomplete = self.incomplete;
-        self.incomplete |= self.shown.contains(&Shown::Text);
-        let view = encode::raw(self);
-        self.incomplete = incomplete;
-        view
+        encode::raw(self)
     }
 
-    fn json_mut(&mut self) -> [(&mut Option<Box<RawValue>>, &mut Shown); 4] {
-        let [content, locations, raw_input, raw_output] = &mut self.shown;
+    fn json_mut(&mut self) -> [(&mut Option<Box<RawValue>>, &mut bool); 4] {
+        let [content, locations, raw_input, raw_output] = &mut self.clean;
         [
             (&mut self.content, content),
             (&mut self.locations, locations),
@@ -229,31 +211,20 @@ fn set_text(slot: &mut Option<String>, raw: Option<&RawValue>, max: usize) {
 }
 
 /// Returns `false` when the value is too large to keep.
-fn set_json(slot: &mut Option<Box<RawValue>>, shown: &mut Shown, raw: Option<&RawValue>) -> bool {
+fn set_json(slot: &mut Option<Box<RawValue>>, clean: &mut bool, raw: Option<&RawValue>) -> bool {
     let Some(raw) = raw else { return true };
     if raw.get().len() > MAX_FIELD_BYTES {
         return false;
     }
     if slot.is_none() || !is_empty_object(raw.get()) {
         *slot = Some(raw.to_owned());
-        *shown = Shown::Raw;
+        *clean = false;
     }
     true
 }
 
 fn is_empty_object(json: &str) -> bool {
     json.trim().strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).is_some_and(|body| body.trim().is_empty())
-}
-
-fn clean_value(value: Value) -> Value {
-    match value {
-        Value::String(text) => Value::String(clean(&text, MAX_SHOWN_STRING)),
-        Value::Array(items) => Value::Array(items.into_iter().map(clean_value).collect()),
-        Value::Object(fields) => {
-            Value::Object(fields.into_iter().map(|(k, v)| (clean(&k, MAX_ID), clean_value(v))).collect::<Map<_, _>>())
-        }
-        other => other,
-    }
 }
 
 #[derive(Debug, Default)]

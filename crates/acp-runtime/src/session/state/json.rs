@@ -2,11 +2,11 @@
 
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::ser::{Error as _, Serialize, Serializer};
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::limits::Limits;
-use crate::text::sanitize::{sanitized, strip_control_sequences};
+use crate::text::clean_json::clean_json;
+use crate::text::sanitize::sanitized;
 use crate::wire::Text;
 
 /// Longest identifier, title or word that is shown, in UTF-16 code units.
@@ -86,45 +86,9 @@ impl Json {
 /// Any JSON of the agent, shown with every string in it cleaned.
 impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if is_clean(&self.0) {
-            let raw: &RawValue = serde_json::from_str(&self.0).map_err(S::Error::custom)?;
-            return raw.serialize(serializer);
-        }
-        match serde_json::from_str::<Value>(&self.0) {
-            Ok(value) => clean(value).serialize(serializer),
-            // What cannot become a value (too deep) is shown as its text.
-            Err(_) => strip_control_sequences(&self.0).serialize(serializer),
-        }
-    }
-}
-
-/// Whether showing a JSON text as it stands shows no control characters: neither written as such nor by an escape.
-fn is_clean(json: &str) -> bool {
-    let bytes = json.as_bytes();
-    let mut from = 0;
-    while let Some(at) = memchr::memchr(b'\\', &bytes[from..]) {
-        match bytes.get(from + at + 1) {
-            Some(b'u' | b'b' | b'f' | b'r') => return false,
-            _ => from += at + 2,
-        }
-        if from >= bytes.len() {
-            break;
-        }
-    }
-    strip_control_sequences(json).len() == json.len()
-}
-
-fn clean(value: Value) -> Value {
-    match value {
-        Value::String(text) => Value::String(strip_control_sequences(&text).into_owned()),
-        Value::Array(items) => Value::Array(items.into_iter().map(clean).collect()),
-        Value::Object(members) => Value::Object(
-            members
-                .into_iter()
-                .map(|(key, value)| (strip_control_sequences(&key).into_owned(), clean(value)))
-                .collect(),
-        ),
-        other => other,
+        let shown = clean_json(&self.0, usize::MAX, usize::MAX);
+        let raw: &RawValue = serde_json::from_str(&shown).map_err(S::Error::custom)?;
+        raw.serialize(serializer)
     }
 }
 
