@@ -175,7 +175,7 @@ impl MergedToolCall {
     }
 
     /// The call as the host may show it: every string inside is cleaned and bounded.
-    fn to_view(&mut self) -> Result<Box<RawValue>> {
+    fn view(&mut self) -> Result<Box<RawValue>> {
         for (slot, clean) in self.json_mut() {
             if let Some(raw) = slot.as_ref().filter(|_| !*clean)
                 && let Cow::Owned(shown) = clean_json(raw.get(), MAX_ID, MAX_SHOWN_STRING)
@@ -271,7 +271,7 @@ impl ToolCallTracker {
     /// it was last shown is not cleaned again.
     pub fn view_in(&mut self, child: Option<&str>, id: &str) -> Result<Box<RawValue>> {
         let key = key(child, id);
-        let view = self.calls.get_or_insert_mut_ref(&*key, Entry::default).call.to_view();
+        let view = self.calls.get_or_insert_mut_ref(&*key, Entry::default).call.view();
         self.weigh(&key);
         view
     }
