@@ -1,30 +1,17 @@
 'use strict';
 
 /**
- * Takes terminal control out of the strings of a value that the agent sent as JSON. Text chunks are cleaned where they
- * are read; this is for everything else that a host may show.
+ * Takes terminal control out of the strings of a value that the agent sent as JSON. Updates are cleaned where they are
+ * read; this is for everything else that a host may show.
  */
 
 const { stripControlSequences } = require('../binding.js');
 
-/** What JSON holds when a string in it may hold control characters: an escape, or the characters beyond ASCII themselves. */
-const SUSPECT_JSON = /[\u007f-\u009f]|\\(?:[rbf]|u00(?:[01]|7f|[89]))/i;
 /** Control characters in a string. */
 const SUSPECT = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 
 /** Members that are data for programs, as the agent gave them: of tools, of extensions, of the command of a sign-in method. */
 const DATA = new Set(['rawInput', 'rawOutput', '_meta', 'args', 'env']);
-
-/**
- * Reads JSON of the agent; strings that are shown come without terminal control.
- *
- * @param {string} json
- * @returns {any}
- */
-function parseClean(json) {
-  const value = JSON.parse(json);
-  return SUSPECT_JSON.test(json) ? clean(value) : value;
-}
 
 /**
  * Cleans a value in place. Without recursion: the agent decides how deep it is.
@@ -83,4 +70,4 @@ const coded = (character) => `\\u${character.charCodeAt(0).toString(16).padStart
 /** @param {string} text */
 const strip = (text) => (SUSPECT.test(text) ? stripControlSequences(text) : text);
 
-module.exports = { clean, parseClean, visible };
+module.exports = { clean, visible };

@@ -181,7 +181,11 @@ export interface LaunchOptions {
   initializeMaxMs?: number;
   /** Milliseconds for every other request but `session/prompt`, as {@link CallOptions.timeoutMs}. Default: 60,000. */
   requestTimeoutMs?: number;
-  /** Longest message accepted, in bytes; a longer one is skipped and counted. Default: 32 MiB (33,554,432). */
+  /**
+   * Longest message accepted, in bytes; a longer one is skipped and counted, and so is one of more than 1,000,000 JSON values.
+   * A message is parsed at once, on the host's event loop where it is shown: lower the limit where a pause of some hundred
+   * milliseconds is too much. Default: 32 MiB (33,554,432).
+   */
   maxMessageBytes?: number;
   /** How much of the end of stderr is kept, in bytes. Default: 64 KiB (65,536). */
   stderrBytes?: number;
@@ -414,7 +418,7 @@ export interface Diagnostics {
   noiseLines: number;
   /** The first of them, redacted and cut. */
   noiseSamples: string[];
-  /** Lines skipped because of their length. */
+  /** Lines skipped because of their length, or of how many JSON values they hold. */
   oversizeLines: number;
   /** Lines with invalid UTF-8 or lone surrogates, repaired. */
   repairedLines: number;

@@ -5,32 +5,29 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { AcpClient } = require('../..');
-const { clean, parseClean } = require('../../lib/clean.js');
+const { clean } = require('../../lib/clean.js');
 const { script } = require('../support/fake-agent.js');
 
 const controls = [...Array(0x20).keys(), 0x7f, ...Array.from({ length: 0x20 }, (_, i) => 0x80 + i)]
   .filter((code) => code !== 0x09 && code !== 0x0a)
   .map((code) => String.fromCharCode(code));
 
-test('every control character goes, however its JSON is written', () => {
+test('every control character goes', () => {
   for (const control of controls) {
     const code = control.charCodeAt(0).toString(16).padStart(4, '0');
-    const written = [JSON.stringify(control).slice(1, -1), `\\u${code}`, `\\u${code.toUpperCase()}`];
-    for (const json of written) {
-      const { title } = parseClean(`{"title":"a${json}b"}`);
-      assert.ok(!title.includes(control) && title.startsWith('a'), `${json} of U+${code}`);
-    }
+    const { title } = clean({ title: `a${control}b` });
+    assert.ok(!title.includes(control) && title.startsWith('a'), `U+${code}`);
   }
 });
 
 test('lines, tabs and every other character stay', () => {
   const text = 'a\n\tb é🚀\u00a0\u200f\ufeff "quoted" \\ud83d';
-  assert.equal(parseClean(JSON.stringify({ text })).text, text);
+  assert.equal(clean({ text }).text, text);
 });
 
 test('what is data for programs is as the agent sent it', () => {
   const update = { title: '\u001b[31mred', rawInput: { a: '\u001b[1m' }, rawOutput: '\u0007', _meta: { x: ['\u0000'] } };
-  assert.deepEqual(parseClean(JSON.stringify(update)), { ...update, title: 'red' });
+  assert.deepEqual(clean({ ...update }), { ...update, title: 'red' });
 });
 
 test('depth is no danger', () => {

@@ -34,7 +34,7 @@ for (const [place, line] of Object.entries(PLACES)) {
     const session = await client.newSession();
     await assert.rejects(Promise.resolve(session.prompt('x')), (/** @type {any} */ error) => {
       assert.deepEqual([error.code, error.partialText], ['malformed_response', 'so far']);
-      return /longer than the limit/.test(error.message);
+      return /larger than the limit/.test(error.message);
     });
     await assert.rejects(client.request('_x/y'), { code: 'malformed_response' });
     await client.request('_test/done');
@@ -42,6 +42,20 @@ for (const [place, line] of Object.entries(PLACES)) {
     await end(client);
   });
 }
+
+test('an answer of too many values is one, however short it is', async () => {
+  const many = (/** @type {number} */ values) => `"result":[${'1,'.repeat(values - 4)}1]`;
+  const client = await scripted([
+    ...OPEN,
+    { do: 'expect', method: '_x/y', as: 'call' }, raw((id) => `{"id":${id},${many(1_000_001)}}`),
+    { do: 'expect', method: '_x/y', as: 'call' }, raw((id) => `{"id":${id},${many(1_000_000)}}`),
+  ]);
+  await client.newSession();
+  await assert.rejects(client.request('_x/y'), { code: 'malformed_response', message: /larger than the limit/ });
+  assert.equal((await client.request('_x/y')).length, 999_997);
+  assert.equal(client.diagnostics().oversizeLines, 1);
+  await end(client);
+});
 
 test('of several calls the right one fails', async () => {
   const client = await scripted([

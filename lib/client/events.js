@@ -7,7 +7,6 @@
  */
 
 const { Kind } = require('../native/index.js');
-const { parseClean } = require('../clean.js');
 
 /** Tags of `session/update` in the protocol's schema; anything else is an `unknown` event. */
 const TAGS = new Set([
@@ -104,7 +103,7 @@ class EventReader {
  * @returns {any}
  */
 function readUpdate(sessionId, text) {
-  const raw = parseClean(text);
+  const raw = JSON.parse(text);
   const tag = raw === null || typeof raw !== 'object' ? undefined : raw.sessionUpdate;
   if (!TAGS.has(tag) || !plausible(tag, raw)) return { type: 'unknown', sessionId, raw };
   const { sessionUpdate, sessionId: childSessionId, ...members } = raw;

@@ -36,7 +36,7 @@ const METHOD_WINDOW: usize = 512;
 /// How much of a noise line is looked at for its sample, in bytes.
 const MAX_SAMPLED_BYTES: usize = 8 * 1024;
 
-const TOO_LONG: &str = "it is longer than the limit";
+const TOO_LARGE: &str = "it is larger than the limit";
 
 static UPDATE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"session/update\""));
 
@@ -306,14 +306,14 @@ impl State {
         match oversize::identify(head, tail) {
             Some(Oversize::Request(id)) => {
                 self.shared.diagnostics.refused_request(1);
-                let error = AnswerError::new(code::INVALID_REQUEST, "the message is longer than the client accepts");
+                let error = AnswerError::new(code::INVALID_REQUEST, "the message is larger than the client accepts");
                 self.write(|out| encode::response(out, &id, &Err(error)));
             }
-            Some(Oversize::Response(id)) => self.on_response(id, &Outcome::Malformed(TOO_LONG)),
+            Some(Oversize::Response(id)) => self.on_response(id, &Outcome::Malformed(TOO_LARGE)),
             // Where one call alone waits there is no doubt whose it was.
             Some(Oversize::SomeResponse) => {
                 if let Some(call) = self.pending.only() {
-                    self.on_response(ResponseId::Exact(call), &Outcome::Malformed(TOO_LONG));
+                    self.on_response(ResponseId::Exact(call), &Outcome::Malformed(TOO_LARGE));
                 } else {
                     let waiting = self.pending.methods();
                     tracing::warn!(target: "acp::wire", ?waiting, "an oversize answer does not say which call it is of");

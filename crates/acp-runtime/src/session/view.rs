@@ -13,9 +13,15 @@ use crate::delivery::{Kind, Slab};
 use crate::error;
 use crate::services::permission::tool_calls::{ToolCallPatch, ToolCallTracker};
 use crate::text::bound::DEFAULT_IDENTIFIER_MAX;
+use crate::text::clean_json::{Cleaning, clean_json};
 use crate::text::sanitize::{Appended, Sanitizer, sanitized};
 use crate::wire::chunk::{Chunk, Stream};
 use crate::wire::update::{self, Notified, RawUpdate};
+
+/// How an update is shown. Data for programs, of tools, of extensions, of the command of a sign-in method, stays as the agent
+/// gave it.
+const UPDATE: Cleaning<'static> =
+    Cleaning { names: None, values: usize::MAX, data: &["rawInput", "rawOutput", "_meta", "args", "env"] };
 
 /// The two ways to look at a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -234,10 +240,12 @@ impl Events {
         }
     }
 
-    /// An update as the agent sent it.
+    /// An update as the agent sent it, without terminal control in what is shown of it.
     fn show(&mut self, raw: RawUpdate<'_>, target: &mut Target<'_>) {
         self.tell_child(target);
-        target.show(Kind::Update, raw.get());
+        if target.shown {
+            target.stage.push(Kind::Update, &clean_json(raw.get(), &UPDATE));
+        }
     }
 
     /// Tells the host whose updates follow.
@@ -273,12 +281,6 @@ fn feed_text(state: &mut SessionState, child: Option<&str>, origin: Origin<'_>, 
 }
 
 impl Target<'_> {
-    fn show(&mut self, kind: Kind, text: &str) {
-        if self.shown {
-            self.stage.push(kind, text);
-        }
-    }
-
     /// Message text that is not staged as such still belongs to the turn's text.
     fn keep_text(&mut self, text: &str) {
         if let Some(turn) = &mut self.text {

@@ -5,13 +5,32 @@
 
 use std::borrow::Cow;
 
-use super::jsonstr::{decoded, string_end};
+use super::jsonstr::{decoded, inner, string_end};
 use super::sanitize::sanitized;
 
-/// `json`, a valid document, with every string in it sanitised and bounded: names of members to `max_name` UTF-16 code units,
-/// values to `max_value`. Borrows when nothing changes. Linear in the length.
-pub fn clean_json(json: &str, max_name: usize, max_value: usize) -> Cow<'_, str> {
+/// First UTF-8 byte of the C1 controls, U+0080–U+009F.
+const C1_LEAD: u8 = 0xc2;
+
+/// What is cleaned, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Cleaning<'a> {
+    /// The most that a member's name holds, in UTF-16 code units. `None`: names stay as they are.
+    pub names: Option<usize>,
+    /// The most that any other string holds, in UTF-16 code units.
+    pub values: usize,
+    /// Names of members whose values stay as they are, on every level.
+    pub data: &'a [&'a str],
+}
+
+/// Every string without terminal control, of any length.
+pub const EVERY_STRING: Cleaning<'static> = Cleaning { names: Some(usize::MAX), values: usize::MAX, data: &[] };
+
+/// `json`, a valid document, with the strings in it sanitised and bounded. Borrows when nothing changes. Linear in the length.
+pub fn clean_json<'j>(json: &'j str, cleaning: &Cleaning<'_>) -> Cow<'j, str> {
     let bytes = json.as_bytes();
+    if json.len() <= cleaning.values.min(cleaning.names.unwrap_or(usize::MAX)) && !is_suspect(bytes) {
+        return Cow::Borrowed(json);
+    }
     let mut out = String::new();
     // What is before it was written; what is before `at` was looked at.
     let (mut written, mut at) = (0, 0);
@@ -19,11 +38,19 @@ pub fn clean_json(json: &str, max_name: usize, max_value: usize) -> Cow<'_, str>
         let start = at + quote;
         at = string_end(bytes, start);
         let raw = &json[start..at];
-        let max = if is_name(&bytes[at..]) { max_name } else { max_value };
-        if let Some(cleaned) = cleaned(raw, max) {
+        let max = match value_of_member(bytes, at) {
+            None => Some(cleaning.values),
+            Some(value) => {
+                if cleaning.data.contains(&inner(raw)) {
+                    at = value_end(bytes, value);
+                }
+                cleaning.names
+            }
+        };
+        if let Some(cleaned) = max.and_then(|max| cleaned(raw, max)) {
             out.push_str(&json[written..start]);
             out.push_str(&cleaned);
-            written = at;
+            written = start + raw.len();
         }
     }
     if written == 0 {
@@ -35,8 +62,7 @@ pub fn clean_json(json: &str, max_name: usize, max_value: usize) -> Cow<'_, str>
 
 /// What a string, quotes included, is to be replaced by.
 fn cleaned(raw: &str, max: usize) -> Option<String> {
-    let plain = !has_control_escape(raw.as_bytes());
-    if plain && raw.len() <= max && matches!(sanitized(raw, usize::MAX), Cow::Borrowed(_)) {
+    if raw.len() <= max && !is_suspect(raw.as_bytes()) {
         return None;
     }
     let text = decoded(raw);
@@ -46,21 +72,51 @@ fn cleaned(raw: &str, max: usize) -> Option<String> {
     }
 }
 
-/// Whether a string has an escape that may stand for a control character.
-fn has_control_escape(raw: &[u8]) -> bool {
+/// Whether a part of a document may hold a control character: as an escape, or as itself where JSON allows that.
+fn is_suspect(json: &[u8]) -> bool {
     let mut at = 0;
-    while let Some(backslash) = memchr::memchr(b'\\', &raw[at..]) {
-        if matches!(raw.get(at + backslash + 1), Some(b'u' | b'b' | b'f' | b'r')) {
-            return true;
+    while let Some(found) = memchr::memchr3(b'\\', 0x7f, C1_LEAD, &json[at..]) {
+        at += found;
+        match json[at..] {
+            [b'\\', b'r' | b'b' | b'f', ..]
+            | [b'\\', b'u', b'0', b'0', b'0' | b'1' | b'8' | b'9', ..]
+            | [b'\\', b'u', b'0', b'0', b'7', b'f' | b'F', ..]
+            | [0x7f, ..]
+            | [C1_LEAD, 0x80..=0x9f, ..] => return true,
+            [b'\\', _, ..] => at += 2,
+            _ => at += 1,
         }
-        at = (at + backslash + 2).min(raw.len());
     }
     false
 }
 
-/// Whether the string before `rest` is the name of a member.
-fn is_name(rest: &[u8]) -> bool {
-    rest.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b':')
+/// Where the value begins whose name the string before `at` is, if it is one.
+fn value_of_member(bytes: &[u8], at: usize) -> Option<usize> {
+    let colon = at + bytes[at..].iter().position(|byte| !byte.is_ascii_whitespace())?;
+    (bytes[colon] == b':').then_some(colon + 1)
+}
+
+/// The index after the value that begins at `at`, white space before it included.
+fn value_end(bytes: &[u8], mut at: usize) -> usize {
+    let mut open = 0_usize;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'"' => {
+                at = string_end(bytes, at);
+                if open == 0 {
+                    return at;
+                }
+                continue;
+            }
+            b'{' | b'[' => open += 1,
+            b'}' | b']' if open <= 1 => return at + open,
+            b'}' | b']' => open -= 1,
+            b',' if open == 0 => return at,
+            _ => {}
+        }
+        at += 1;
+    }
+    at
 }
 
 #[cfg(test)]
@@ -70,6 +126,10 @@ mod tests {
 
     use super::*;
 
+    fn bounds(names: usize, values: usize) -> Cleaning<'static> {
+        Cleaning { names: Some(names), values, data: &[] }
+    }
+
     #[test]
     fn strings_are_cleaned_and_all_else_stays_as_it_was_written() {
         for same in [
@@ -78,7 +138,7 @@ mod tests {
             "12",
             r#"{"a":1,"a":2}"#,
         ] {
-            assert!(matches!(clean_json(same, 100, 100), Cow::Borrowed(text) if text == same), "{same}");
+            assert!(matches!(clean_json(same, &EVERY_STRING), Cow::Borrowed(text) if text == same), "{same}");
         }
         for (dirty, clean) in [
             (r#"["\u001b[2Ja\rb", 1.0]"#, r#"["ab", 1.0]"#),
@@ -87,7 +147,24 @@ mod tests {
             (r#"["\ud800\u001b[31mx", "\udc00"]"#, r#"["�x", "\udc00"]"#),
             (r#""\u0000\"quoted\"""#, r#""\"quoted\"""#),
         ] {
-            assert_eq!(clean_json(dirty, 100, 100), clean, "{dirty}");
+            assert_eq!(clean_json(dirty, &EVERY_STRING), clean, "{dirty}");
+        }
+    }
+
+    #[test]
+    fn every_control_character_goes_however_it_is_written() {
+        for code in (0..0x20).chain(0x7f..0xa0) {
+            let control = char::from_u32(code).unwrap();
+            let written = [
+                serde_json::to_string(&control.to_string()).unwrap(),
+                format!(r#""\u{code:04x}""#),
+                format!(r#""\u{code:04X}""#),
+            ];
+            for json in written {
+                let json = format!(r#"["a",{json}]"#);
+                let shown = if matches!(control, '\n' | '\t') { json.clone() } else { r#"["a",""]"#.to_owned() };
+                assert_eq!(clean_json(&json, &EVERY_STRING), shown, "{json} of U+{code:04X}");
+            }
         }
     }
 
@@ -96,7 +173,7 @@ mod tests {
         let (name, value) = ("n".repeat(60), "v".repeat(60));
         let json = format!(r#"{{"{name}" : "{value}"}}"#);
         let read = |max_name, max_value| -> Map<String, Value> {
-            serde_json::from_str(&clean_json(&json, max_name, max_value)).unwrap()
+            serde_json::from_str(&clean_json(&json, &bounds(max_name, max_value))).unwrap()
         };
         let (kept, shown) = read(40, 60).into_iter().next().unwrap();
         assert!(kept.chars().count() <= 40 && kept.starts_with("nn") && shown == value.as_str(), "{kept}");
@@ -105,9 +182,32 @@ mod tests {
     }
 
     #[test]
+    fn names_and_data_stay_where_that_is_asked_for() {
+        let cleaning = Cleaning { names: None, values: usize::MAX, data: &["raw", "args"] };
+        let dirty = |text: &str| text.replace('!', r"\u0007");
+        for (json, shown) in [
+            (r#"{"raw":"a!","b!":"c!"}"#, r#"{"raw":"a!","b!":"c"}"#),
+            (
+                r#"{"raw" : {"a":["!","]}",{}],"b":"\"}!"} , "x":"!"}"#,
+                r#"{"raw" : {"a":["!","]}",{}],"b":"\"}!"} , "x":""}"#,
+            ),
+            (
+                r#"[{"x":[{"args": [["!"]]}, "!"]}, "raw!", "raw", "!"]"#,
+                r#"[{"x":[{"args": [["!"]]}, ""]}, "raw", "raw", ""]"#,
+            ),
+            (r#"{"raw":-1.5e3,"x":"!"}"#, r#"{"raw":-1.5e3,"x":""}"#),
+            (r#"{"x":{"raw":null},"y":"!"}"#, r#"{"x":{"raw":null},"y":""}"#),
+            (r#"{"raw":{},"y":"!"}"#, r#"{"raw":{},"y":""}"#),
+            (r#"{"y":"!","raw":"!"}"#, r#"{"y":"","raw":"!"}"#),
+        ] {
+            assert_eq!(clean_json(&dirty(json), &cleaning), dirty(shown), "{json}");
+        }
+    }
+
+    #[test]
     fn depth_makes_no_difference() {
         let deep = |inner: &str| format!("{}{inner}{}", "[".repeat(100_000), "]".repeat(100_000));
-        assert_eq!(clean_json(&deep(r#""\u001b[1mx""#), 9, 9), deep(r#""x""#));
+        assert_eq!(clean_json(&deep(r#""\u001b[1mx""#), &EVERY_STRING), deep(r#""x""#));
     }
 
     fn any_json() -> impl Strategy<Value = Value> {
@@ -140,7 +240,7 @@ mod tests {
         #[test]
         fn it_reads_as_if_each_string_had_been_cleaned(value in any_json(), max_name in 16usize..20, max_value in 16usize..20) {
             for json in [value.to_string(), serde_json::to_string_pretty(&value).unwrap()] {
-                let shown: Value = serde_json::from_str(&clean_json(&json, max_name, max_value)).unwrap();
+                let shown: Value = serde_json::from_str(&clean_json(&json, &bounds(max_name, max_value))).unwrap();
                 prop_assert_eq!(&shown, &by_value(&value, max_name, max_value));
             }
         }

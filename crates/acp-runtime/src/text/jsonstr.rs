@@ -68,9 +68,14 @@ fn escaped_unit(bytes: &[u8]) -> Option<u32> {
     digits.iter().try_fold(0, |unit, &digit| Some(unit * 16 + char::from(digit).to_digit(16)?))
 }
 
+/// What is between the quotes of a string.
+pub(super) fn inner(raw: &str) -> &str {
+    raw.get(1..raw.len().saturating_sub(1)).unwrap_or_default()
+}
+
 /// A string, quotes included, as it reads; an unpaired surrogate in it as a replacement character.
 pub(super) fn decoded(raw: &str) -> Cow<'_, str> {
-    let inner = raw.get(1..raw.len().saturating_sub(1)).unwrap_or_default();
+    let inner = inner(raw);
     if !inner.contains('\\') {
         return Cow::Borrowed(inner);
     }
@@ -83,14 +88,14 @@ pub(super) fn decoded(raw: &str) -> Cow<'_, str> {
 }
 
 /// The index after a string that starts at `at`.
-pub(super) fn string_end(bytes: &[u8], mut at: usize) -> usize {
+pub(crate) fn string_end(bytes: &[u8], mut at: usize) -> usize {
     at += 1;
-    while at < bytes.len() {
-        match bytes[at] {
-            b'"' => return at + 1,
-            b'\\' => at += 2,
-            _ => at += 1,
+    while let Some(found) = bytes.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
+        at += found;
+        if bytes[at] == b'"' {
+            return at + 1;
         }
+        at += 2;
     }
     bytes.len()
 }

@@ -1,7 +1,10 @@
 //! Framing: a byte stream cut into lines at 0x0A, before anything is decoded.
 //!
 //! Linear in bytes: a byte is searched for a newline once, and moved at most once per read. Memory is bounded by the line
-//! limit: a longer line is dropped up to its newline and reported as [`Line::Oversize`].
+//! limit: a longer line is dropped up to its newline and reported as [`Line::Oversize`], and so is one of more values than
+//! [`MAX_LINE_VALUES`].
+
+use super::{MAX_LINE_VALUES, values};
 
 /// How much room a read gets at least, in bytes.
 const READ_ROOM: usize = 64 * 1024;
@@ -15,7 +18,7 @@ const END_BYTES: usize = 1024;
 pub enum Line<'a> {
     /// One line without its newline, a trailing CR and a leading byte order mark.
     Complete(&'a [u8]),
-    /// A line longer than the limit was dropped.
+    /// A line longer than the limit, or of too many values, was dropped.
     Oversize {
         /// Its length in bytes.
         bytes: u64,
@@ -96,12 +99,8 @@ impl LineSplitter {
                 });
             }
             let length = end - start;
-            if length > self.max_line {
-                return Some(Line::Oversize {
-                    bytes: length as u64,
-                    head: &self.buffer[start..start + length.min(END_BYTES)],
-                    tail: &self.buffer[end - length.min(END_BYTES)..end],
-                });
+            if length > self.max_line || values::exceed(&self.buffer[start..end], MAX_LINE_VALUES) {
+                return Some(oversize(&self.buffer[start..end]));
             }
             let line = trim(&self.buffer[start..end]);
             // Blank lines are keep-alives, not noise.
@@ -123,6 +122,9 @@ impl LineSplitter {
         self.head = self.buffer.len();
         self.searched = self.head;
         let rest = trim(&self.buffer[start..]);
+        if values::exceed(rest, MAX_LINE_VALUES) {
+            return Some(oversize(rest));
+        }
         (!rest.is_empty()).then_some(Line::Complete(rest))
     }
 
@@ -148,6 +150,12 @@ impl LineSplitter {
         self.buffer.truncate(self.head);
         self.searched = self.head;
     }
+}
+
+/// A line that is there, and is to be dropped.
+fn oversize(line: &[u8]) -> Line<'_> {
+    let end = line.len().min(END_BYTES);
+    Line::Oversize { bytes: line.len() as u64, head: &line[..end], tail: &line[line.len() - end..] }
 }
 
 /// Appends to what is kept of an end.
@@ -224,6 +232,28 @@ mod tests {
         );
         assert_eq!(splitter.next_line(), Some(Line::Complete(b"ok")));
         assert_eq!(splitter.next_line(), None);
+    }
+
+    #[test]
+    fn a_line_of_too_many_values_is_dropped() {
+        let line = |values: usize| format!("{{\"a\":[{}1]}}", "1,".repeat(values - 3));
+        for end in ["", "\n"] {
+            let mut splitter = LineSplitter::new(usize::MAX);
+            let mut read = |line: String| {
+                splitter.read_buffer().extend_from_slice([line.as_str(), end].concat().as_bytes());
+                let read = if end.is_empty() { splitter.take_rest() } else { splitter.next_line() };
+                match read.unwrap() {
+                    Line::Complete(read) => assert_eq!(read, line.as_bytes()),
+                    Line::Oversize { bytes, head, tail } => {
+                        assert_eq!(bytes, line.len() as u64);
+                        assert!(line.as_bytes().starts_with(head) && line.as_bytes().ends_with(tail));
+                        return false;
+                    }
+                }
+                true
+            };
+            assert_eq!([MAX_LINE_VALUES, MAX_LINE_VALUES + 1, 3].map(|values| read(line(values))), [true, false, true]);
+        }
     }
 
     #[test]

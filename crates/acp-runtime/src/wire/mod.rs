@@ -18,10 +18,13 @@ pub mod schema;
 mod text;
 pub mod update;
 pub mod update_reader;
+mod values;
 
 pub use envelope::{Frame, Message, Noise};
 pub use frame::{Line, LineSplitter};
 pub use text::Text;
 
+/// The most JSON values in a line that is accepted: reading one takes tens of bytes, and it may take only two on the wire.
+pub const MAX_LINE_VALUES: usize = 1_000_000;
 /// The longest line accepted by default, in bytes (32 MiB).
 pub const DEFAULT_MAX_LINE_BYTES: usize = 32 * 1024 * 1024;

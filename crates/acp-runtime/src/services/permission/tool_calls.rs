@@ -14,7 +14,7 @@ use super::{Category, Classification, classify_tool_kind};
 use crate::error::Result;
 use crate::services::clean::clean;
 use crate::services::decode;
-use crate::text::clean_json::clean_json;
+use crate::text::clean_json::{Cleaning, clean_json};
 use crate::wire::encode;
 use crate::wire::update::Update;
 
@@ -34,6 +34,8 @@ pub const MAX_ID: usize = 256;
 const MAX_WORD: usize = 64;
 /// Longest string inside a field when it is shown, in UTF-16 code units.
 const MAX_SHOWN_STRING: usize = 64_000;
+/// How a field is shown.
+const SHOWN: Cleaning<'static> = Cleaning { names: Some(MAX_ID), values: MAX_SHOWN_STRING, data: &[] };
 
 /// The string inside a raw value, if it is one.
 pub(super) fn string_of(raw: Option<&RawValue>) -> Option<String> {
@@ -178,7 +180,7 @@ impl MergedToolCall {
     fn view(&mut self) -> Result<Box<RawValue>> {
         for (slot, clean) in self.json_mut() {
             if let Some(raw) = slot.as_ref().filter(|_| !*clean)
-                && let Cow::Owned(shown) = clean_json(raw.get(), MAX_ID, MAX_SHOWN_STRING)
+                && let Cow::Owned(shown) = clean_json(raw.get(), &SHOWN)
             {
                 *slot = RawValue::from_string(shown).ok();
             }

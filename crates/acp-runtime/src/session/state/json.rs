@@ -5,7 +5,7 @@ use serde::ser::{Error as _, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::limits::Limits;
-use crate::text::clean_json::clean_json;
+use crate::text::clean_json::{EVERY_STRING, clean_json};
 use crate::text::sanitize::sanitized;
 use crate::wire::Text;
 
@@ -86,7 +86,7 @@ impl Json {
 /// Any JSON of the agent, shown with every string in it cleaned.
 impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let shown = clean_json(&self.0, usize::MAX, usize::MAX);
+        let shown = clean_json(&self.0, &EVERY_STRING);
         let raw: &RawValue = serde_json::from_str(&shown).map_err(S::Error::custom)?;
         raw.serialize(serializer)
     }
