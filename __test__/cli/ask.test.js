@@ -211,6 +211,15 @@ for (const [signal, expected] of [['SIGINT', 130], ['SIGTERM', 143]]) {
   });
 }
 
+test('what was interrupted has one code in JSON, wherever it was', async () => {
+  for (const aborted of [AbortSignal.abort().reason, Object.assign(new Error('x'), { name: 'AbortError', code: 'ABORT_ERR' })]) {
+    for (const script of [{ launchError: aborted }, { turnError: aborted }]) {
+      const { stdout } = await acp(['ask', '--json', 'hi'], { api: fakeApi(script) });
+      assert.equal(JSON.parse(stdout).error.code, 'aborted');
+    }
+  }
+});
+
 test('a second Ctrl-C kills the agent', async () => {
   const signals = new EventEmitter();
   const during = () => {

@@ -36,6 +36,7 @@ for (const argv of [
     assert.equal(code, 2);
     assert.equal(stdout, '');
     assert.notEqual(stderr, '');
+    assert.doesNotMatch(stderr, /positional/);
     assert.equal(seen.launch, undefined);
   });
 }

@@ -25,6 +25,7 @@ test('a conversation is recorded and played again', async (t) => {
   assert.match(verbose.stdout, / {2}\| You wrote 1 word: hello/);
   const { ok, turns, divergence } = JSON.parse((await acp(['replay', '--json', file])).stdout);
   assert.deepEqual([ok, turns.length, divergence], [true, 2, undefined]);
+  assert.deepEqual(Object.keys(turns[0]).sort(), ['events', 'sessionId', 'stopReason', 'text', 'toolCalls', 'usage']);
 });
 
 test('prompts come from standard input and the recording goes to standard output', async () => {

@@ -53,7 +53,8 @@ function parse(args, options) {
     const { values, positionals } = parseArgs({ args: own, options, allowPositionals: true, strict: true });
     return { values, positionals, rest };
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    // What Node advises beside the error does not hold here: arguments after -- are the agent's.
+    throw new UsageError((error instanceof Error ? error.message : String(error)).replace(/ To specify a positional .*$/s, ''));
   }
 }
 

@@ -80,11 +80,13 @@ function withSystem(system, prompt, capabilities) {
  * @param {any} error
  */
 function failureDocument(error) {
-  const { code, phase, message, rpc, exit, stderrTail, retryable, promptMayHaveBeenSent, partialText } = error;
+  const { phase, message, rpc, exit, stderrTail, retryable, promptMayHaveBeenSent, partialText } = error;
+  // The reason of an interruption is no error of this package, and its code a number.
+  const code = error.name === 'AbortError' ? 'aborted' : error.code ?? 'internal_error';
   return {
     ok: false,
     ...(partialText && { text: partialText }),
-    error: { code: code ?? 'internal_error', phase, message, rpc, exit, stderrTail, retryable, promptMayHaveBeenSent },
+    error: { code, phase, message, rpc, exit, stderrTail, retryable, promptMayHaveBeenSent },
   };
 }
 

@@ -81,9 +81,11 @@ async function replay(world, args) {
       file, text, cwd, env, signal: interrupt.signal, ...(patienceMs !== undefined && { patienceMs }),
     });
     if (values.json) {
-      const { error, ...more } = outcome;
+      const { error, turns, ...more } = outcome;
       const failure = error && { code: error.code, phase: error.phase, message: error.message };
-      terminal.answer(`${JSON.stringify({ ...more, error: failure }, undefined, 2)}\n`);
+      // They were played just now: no line of the file is theirs.
+      const played = turns.map(({ line, ...turn }) => turn);
+      terminal.answer(`${JSON.stringify({ ...more, turns: played, error: failure }, undefined, 2)}\n`);
     } else show(terminal, outcome, values.verbose === true);
     return outcome.ok ? exitCodes.ok : exitCodes.failed;
   } catch (error) {
