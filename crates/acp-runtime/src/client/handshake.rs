@@ -54,7 +54,7 @@ pub struct Authenticate {
     pub meta: Option<Value>,
     /// Whether it is a failure that no wanted method is advertised.
     pub require: bool,
-    /// The limit of the call in milliseconds; 60 s by default.
+    /// The limit of the call in milliseconds; 60 s by default, 0 for none.
     pub timeout_ms: Option<u64>,
 }
 
@@ -266,7 +266,7 @@ pub(super) async fn authenticate(
         params["_meta"] = meta.clone();
     }
     let timeout = wanted.timeout_ms.map_or(AUTHENTICATE_TIMEOUT, Duration::from_millis);
-    let options = CallOptions::plain(Phase::Authenticate).timeout(Some(timeout));
+    let options = CallOptions::plain(Phase::Authenticate).timeout(Some(timeout).filter(|limit| !limit.is_zero()));
     connection.call("authenticate", Some(encode::raw(&params)?), options).await?;
     Ok(Some(method_id.clone()))
 }

@@ -51,3 +51,18 @@ async fn c19_who_is_signed_out_in_between_is_told_and_can_sign_in_again() {
     assert_eq!(prompt(&client, "s1", &listener).await.unwrap().text, "back");
     stage.end(client).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_limit_of_zero_is_none() {
+    let stage = Stage::new();
+    let script = Script::new()
+        .initialize_with(json!({"authMethods": [{"id": "login", "name": "Login"}]}))
+        .expect("authenticate")
+        .sleep(50)
+        .respond("authenticate", json!({}));
+    let mut options = stage.options(&script);
+    options.authenticate =
+        Some(Authenticate { method_id: Some("login".into()), timeout_ms: Some(0), ..Authenticate::default() });
+    let client = Client::launch(options, Arc::new(DenyAll)).await.unwrap();
+    stage.end(client).await;
+}
