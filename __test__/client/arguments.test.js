@@ -156,7 +156,9 @@ test('options of a launch', async () => {
     const full = `${name}.${Object.keys(value)[0]}`;
     await assert.rejects(AcpClient.launch(/** @type {any} */ ({ ...agent, [name]: value })), named(full));
   }
-  for (const value of [5, 'x']) await assert.rejects(AcpClient.launch(/** @type {any} */ ({ ...agent, terminal: value })), named('terminal'));
+  for (const [name, value] of [['terminal', 5], ['terminal', []], ['authenticate', 'x']]) {
+    await assert.rejects(AcpClient.launch(/** @type {any} */ ({ ...agent, [/** @type {string} */ (name)]: value })), named(`${name} must be true, false or an object`));
+  }
   const clientInfo = { name: 'a', version: '1', more: circular };
   await assert.rejects(AcpClient.launch(/** @type {any} */ ({ ...agent, clientInfo })), named('options of the launch'));
   assert.equal(activeProcessCount(), 0);

@@ -23,14 +23,17 @@ function typed(type, what) {
 const flag = typed('boolean', 'true or false');
 const callback = typed('function', 'a function');
 
+/** @param {any} value */
+const isRecord = (value) => typeof value === 'object' && !Array.isArray(value);
+
 /** @type {Check} */
 function record(value, name) {
-  if (typeof value !== 'object' || Array.isArray(value)) throw invalid(`${name} must be an object`);
+  if (!isRecord(value)) throw invalid(`${name} must be an object`);
 }
 
 /** @type {Check} */
 function flagOrRecord(value, name) {
-  if (typeof value !== 'boolean') record(value, name);
+  if (typeof value !== 'boolean' && !isRecord(value)) throw invalid(`${name} must be true, false or an object`);
 }
 
 /** @type {Check} */
@@ -40,7 +43,7 @@ function flagOrText(value, name) {
 
 /** @type {Check} */
 function textOrRecord(value, name) {
-  if (typeof value !== 'string') record(value, name);
+  if (typeof value !== 'string' && !isRecord(value)) throw invalid(`${name} must be a text or an object`);
 }
 
 /** @type {Check} */
