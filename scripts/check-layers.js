@@ -20,8 +20,8 @@ const LAYERS = [
   ['bridge'],
   ['session'],
   ['connection'],
-  ['shutdown', 'client'],
-  ['ask', 'verdict', 'probe', 'setup'],
+  ['client'],
+  ['ask', 'verdict', 'probe'],
 ];
 
 /**

@@ -9,6 +9,7 @@ const {
   ACP_RUNTIME_ID, AcpRuntimeAdapter, CLAUDE_CODE_CLI_ACP_BINARY, acpRuntimeFactory, acpRuntimeMetadata, bundledClaudeBridgeBinPath,
   checkSetup, resolveBundledClaudeBridgeBinary, setupHooks, setupManifest, validateBundledBridgeIdentity,
 } = require('../..');
+const { version } = require('../../package.json');
 const plugin = require('../../plugin.js');
 
 const windows = process.platform === 'win32' && 'shims are .cmd files';
@@ -35,9 +36,9 @@ describe('the plugin object', () => {
   it('is what the loader takes', () => {
     const description = 'Drives any external ACP-compatible agent over JSON-RPC/stdio';
     assert.equal(ACP_RUNTIME_ID, 'acp');
-    assert.deepEqual(acpRuntimeMetadata, { runtimeId: 'acp', name: 'ACP Runtime', description, version: '0.1.0' });
+    assert.deepEqual(acpRuntimeMetadata, { runtimeId: 'acp', name: 'ACP Runtime', description, version });
     assert.deepEqual(plugin.manifest, {
-      id: 'fusion-plugin-acp-runtime', name: 'ACP Runtime Plugin', version: '0.1.0', description, runtime: acpRuntimeMetadata,
+      id: 'fusion-plugin-acp-runtime', name: 'ACP Runtime Plugin', version, description, runtime: acpRuntimeMetadata,
     });
     assert.equal(plugin.state, 'installed');
     assert.equal(plugin.default, plugin);

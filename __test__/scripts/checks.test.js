@@ -37,7 +37,7 @@ test('finds what a module of the core uses', () => {
     // use crate::client::Client;
     fn f() { crate::trace::tap(); }
     #[cfg(test)]
-    mod tests { use crate::shutdown; }
+    mod tests { use crate::probe; }
   `;
   assert.deepEqual([...used(source)].sort(), ['error', 'port', 'text', 'trace']);
 });

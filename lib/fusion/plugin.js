@@ -6,6 +6,7 @@
  * @typedef {import('../../types/plugin').PluginContext} PluginContext
  */
 
+const { version } = require('../../package.json');
 const { resolveCliSettings } = require('./cli-settings.js');
 const { resolveBundledClaudeBridgeBinary } = require('./claude-bridge.js');
 const { withPreset } = require('./presets.js');
@@ -13,13 +14,12 @@ const { AcpRuntimeAdapter } = require('./runtime-adapter.js');
 const { setupHooks, setupManifest } = require('./setup.js');
 
 const ACP_RUNTIME_ID = /** @type {const} */ ('acp');
-const VERSION = '0.1.0';
 const DESCRIPTION = 'Drives any external ACP-compatible agent over JSON-RPC/stdio';
 /** Where the engine looks for the bridge. */
 const BRIDGE_VARIABLE = 'FUSION_CLAUDE_ACP_BRIDGE';
 
 const acpRuntimeMetadata = {
-  runtimeId: ACP_RUNTIME_ID, name: 'ACP Runtime', description: DESCRIPTION, version: VERSION,
+  runtimeId: ACP_RUNTIME_ID, name: 'ACP Runtime', description: DESCRIPTION, version,
 };
 
 /**
@@ -60,7 +60,7 @@ const plugin = {
   manifest: {
     id: 'fusion-plugin-acp-runtime',
     name: 'ACP Runtime Plugin',
-    version: VERSION,
+    version,
     description: DESCRIPTION,
     runtime: acpRuntimeMetadata,
   },

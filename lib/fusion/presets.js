@@ -108,7 +108,7 @@ const DEFAULT_MODEL = 'default';
 /** @type {readonly string[]} */
 const VIAS = ['auto', 'field', 'meta', 'text', 'none'];
 
-/** Limits that hold where no setting says otherwise, in milliseconds. 0 means none. */
+/** Limits that hold where no setting says otherwise, in milliseconds. 0 means none, but of `initialize`: there it is no time. */
 const DEFAULT_TIMEOUTS = Object.freeze({
   initialize: 30_000, session: 120_000, authenticate: 60_000, prompt: 0, idle: 30 * 60_000,
 });
