@@ -36,7 +36,7 @@ export interface CallOptions {
 
 /** How to authenticate right after `initialize`. */
 export interface AuthenticateOptions {
-  /** Use this method if the agent advertises it. */
+  /** Use this method if the agent advertises it. Methods of type `terminal` are never used: see {@link AcpClient.loginCommand}. */
   methodId?: string;
   /** Otherwise the first of these that the agent advertises. */
   preferMethods?: string[];
@@ -44,7 +44,7 @@ export interface AuthenticateOptions {
   meta?: Meta;
   /** Reject with `acp_auth_required` when no method matches. Default: `false`, the step is left out. */
   require?: boolean;
-  /** Milliseconds for the step, without those in which it waits for an answer to its own questions. Default: 60,000. */
+  /** Milliseconds for the step, as {@link CallOptions.timeoutMs}; 0 means no limit. Default: 60,000. */
   timeoutMs?: number;
 }
 
@@ -139,7 +139,10 @@ export interface LaunchOptions {
   args?: string[];
   /** Working directory of the process. An absolute path of an existing directory. */
   cwd: string;
-  /** Exactly the agent's environment; nothing is inherited. Default: `{}`. */
+  /**
+   * Exactly the agent's environment, but for `FUSION_ACP_TREE`, by which its processes are found; nothing is inherited.
+   * Default: `{}`.
+   */
   env?: Record<string, string>;
   /** How the client introduces itself. Default: this package's name and version. */
   clientInfo?: Implementation;
@@ -160,12 +163,11 @@ export interface LaunchOptions {
   /**
    * Use the parts of the protocol that may still change, where the agent advertises them: providers, the status, options,
    * title and archive of sessions, `configOptions` of new ones, forks at a cursor, MCP servers of the host's own, and the
-   * state of authentication. With
-   * `richUpdates` it also advertises cursors and prompt suggestions (of text and links). Without it such calls reject with
-   * `unsupported_capability`, whose `extra.option` is `unstable`. Default: `false`.
+   * state of authentication. With `richUpdates` it also advertises cursors and prompt suggestions (of text and links).
+   * Without it such calls reject with `unsupported_capability`, whose `extra.option` is `unstable`. Default: `false`.
    */
   unstable?: boolean;
-  /** Authenticate after `initialize`. `true` takes the first advertised method. Default: not done. */
+  /** Authenticate after `initialize`. `true` takes the first advertised method that is no `terminal` one. Default: not done. */
   authenticate?: boolean | AuthenticateOptions;
   /**
    * Aborts the launch, which then rejects as soon as nothing is left of the agent; once launched it has no effect.
@@ -190,9 +192,9 @@ export interface LaunchOptions {
   /** How much of the end of stderr is kept, in bytes. Default: 64 KiB (65,536). */
   stderrBytes?: number;
   /**
-   * Values to mask in errors, stderr and frames, each of at least 4 characters. Variables of `env` with the name of a secret
-   * (`…_KEY`, `…_TOKEN`, `…_PASSWORD` and the like) and 8 characters or more are masked without being named here, and so
-   * are the environment and the headers of MCP servers. Default: `[]`.
+   * Values to mask in errors, stderr and frames, each of at least 4 bytes. Variables of `env` with the name of a secret
+   * (`…_KEY`, `…_TOKEN`, `…_PASSWORD` and the like) and 8 bytes or more are masked without being named here, and so are the
+   * environment and the headers of MCP servers, and the headers of providers. Default: `[]`.
    */
   secrets?: string[];
   /**
@@ -342,8 +344,10 @@ export interface CancelResult {
 }
 
 /**
- * A running turn: iterate it for its events, await it for its result, or do both. A turn that is only awaited keeps no
- * events. Iterating to the end, or breaking out, does not cancel the turn.
+ * A running turn: iterate it for its events, await it for its result, or iterate it first and then await it. A turn that is
+ * only awaited keeps no events. One that nobody asked for anything yet keeps 1,024 events, or 4 Mi UTF-16 code units of
+ * them; with more they are given up, and who iterates then gets what follows. Iterating to the end, or breaking out, does
+ * not cancel the turn.
  */
 export interface PromptTurn extends AsyncIterable<SessionEvent>, PromiseLike<PromptResult> {
   /** The agent's message text, once the turn has ended. Rejects as the turn does. */
@@ -463,8 +467,8 @@ export class AcpClient {
   readonly meta?: Meta;
   newSession(options?: NewSessionOptions): Promise<AcpSession>;
   /**
-   * Needs `loadSession`. The history is in `session.state` when this resolves, and goes to `onReplay`. Rejects with `session_already_open` while this
-   * client has the session open, or opens it.
+   * Needs `loadSession`. The history is in `session.state` when this resolves, and goes to `onReplay`. Rejects with
+   * `session_already_open` while this client has the session open, or opens it.
    */
   loadSession(sessionId: string, options?: LoadSessionOptions): Promise<AcpSession>;
   /**

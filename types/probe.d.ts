@@ -55,7 +55,10 @@ export interface ProbeOptions {
   deep?: boolean;
 }
 
-/** Starts the agent, initializes, opens a session where `deep` asks for it, ends it. Never rejects; the process tree is gone when it resolves. */
+/**
+ * Starts the agent, initializes, opens a session where `deep` asks for it, ends it. Never rejects; the process tree is gone
+ * when it resolves.
+ */
 export function probeAcpReadiness(options: ProbeOptions): Promise<AcpProbeStatus>;
 
 export {};

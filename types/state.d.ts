@@ -75,9 +75,7 @@ export interface ToolCallState {
   /** Place among messages, tool calls and compactions. */
   readonly order: number;
   readonly toolCallId: string;
-  /**
-   * A call that has ended stays ended. `cancelled`: by the agent's word, or by `cancelledLocally`.
-   */
+  /** A call that has ended stays ended. `cancelled`: by the agent's word, or by `cancelledLocally`. */
   readonly status: 'pending' | 'in_progress' | 'completed' | 'failed' | 'cancelled';
   /** The agent never said how it ended: its turn was cancelled or ended, or the agent or the session is gone. */
   readonly cancelledLocally?: true;
