@@ -45,7 +45,7 @@ pub struct AskOptions {
     pub close: CloseOptions,
 }
 
-/// Why an ask failed, in the words of the customer's contract.
+/// Why an ask failed, in the words of Fusion's contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AskReason {

@@ -24,7 +24,7 @@ pub struct ProbeOptions {
     pub deep: bool,
 }
 
-/// The taxonomy of the customer's contract.
+/// The taxonomy of Fusion's contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProbeReason {

@@ -22,7 +22,7 @@ pub(super) fn checked_result(result: Box<RawValue>) -> Result<Box<RawValue>> {
     stop_reason_of(&result).map(|_| result)
 }
 
-/// The stop reason of a result of `session/prompt`. Absent in an object it is none, which the customer's contract takes for a
+/// The stop reason of a result of `session/prompt`. Absent in an object it is none, which Fusion's contract takes for a
 /// clean stop; anything but one string that says something is no answer to the call.
 fn stop_reason_of(result: &RawValue) -> Result<Option<String>> {
     #[derive(Deserialize)]

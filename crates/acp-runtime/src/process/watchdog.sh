@@ -3,8 +3,8 @@
 # Standard input is a pipe that only the host holds. Lines: `s` when an agent is about to start, then `f` when it failed to or
 # `+ SESSION START` for its tree, `- SESSION START` when that is gone. $1 is the host's token, which every process of every
 # tree carries in its environment. At the end of input the trees that are still noted, or about to begin, get SIGTERM, and
-# SIGKILL until none is left. A process is touched only if it carries the token,
-# or (Linux) is in a session that a noted tree began.
+# SIGKILL until none is left. A process is touched only if it carries the token, or (Linux) is in a session that a noted tree
+# began, or has a parent that is touched.
 trap '' HUP INT QUIT TERM USR1 USR2 PIPE TSTP TTIN TTOU
 cd /
 token=$1

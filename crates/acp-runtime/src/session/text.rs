@@ -2,7 +2,7 @@
 
 use crate::text::utf16::utf16_len;
 
-/// The most text that is kept of a turn, in UTF-16 code units; the incumbent's bound.
+/// The most text that is kept of a turn, in UTF-16 code units; the bound of Fusion's plugin.
 pub const DEFAULT_TURN_TEXT_UNITS: usize = 5_000_000;
 
 /// Message text of a turn. Text beyond the bound is dropped and told.

@@ -1,4 +1,4 @@
-//! Recovering JSON from the answer of an ask (S21): objects and arrays, as the incumbent's extraction has it.
+//! Recovering JSON from the answer of an ask (S21): objects and arrays, as the plugin's extraction has it.
 
 use acp_testkit::cases::session::{S21_REPLIES, s21_reply};
 use serde_json::Value;

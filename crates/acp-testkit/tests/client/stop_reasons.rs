@@ -38,7 +38,7 @@ async fn s10_an_agent_that_gives_no_reason_is_taken_at_its_word() {
     assert_eq!(serde_json::to_value(&outcome).unwrap().get("stopReason"), None);
 }
 
-/// The customer's contract calls it a success; its empty text says the rest.
+/// Fusion's contract calls it a success; its empty text says the rest.
 #[tokio::test(flavor = "multi_thread")]
 async fn s10_an_empty_reply_is_an_empty_answer() {
     let outcome = ask(&case("s10_no_updates")).await;
