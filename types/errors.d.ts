@@ -75,13 +75,13 @@ export class AcpError extends Error {
   readonly code: AcpErrorCode;
   /** What the runtime was doing, where that is known. */
   readonly phase?: AcpErrorPhase;
-  /** The error object that the agent answered with; text bounded and redacted. */
+  /** The error object that the agent answered with, text bounded and redacted; of its file request: what it is answered. */
   readonly rpc?: RpcError;
   /** How the agent's process ended, where it did. */
   readonly exit?: ExitFacts;
   /** The end of the agent's stderr, redacted. */
   readonly stderrTail?: string;
-  /** Whether trying again without a change can help. */
+  /** Whether trying again without a change can help, with a new client where the agent is gone. */
   readonly retryable: boolean;
   /** Whether the agent may have seen the prompt. `false`: it certainly has not. */
   readonly promptMayHaveBeenSent: boolean;
