@@ -89,7 +89,10 @@ export interface WriteRequest {
   readonly signal: HostAbortSignal;
 }
 
-/** Serving the agent's file requests. Nothing outside the session's directories is reachable, whatever is set here. */
+/**
+ * Serving the agent's file requests. Nothing outside of the session's `cwd` is reachable, whatever is set here: neither are its
+ * `additionalDirectories`.
+ */
 export interface FsOptions {
   /** Default: `false`, not advertised. */
   read?: boolean;
@@ -238,7 +241,10 @@ export interface NewSessionOptions extends CallOptions {
    * by the host: see {@link HostMcpServer}.
    */
   mcpServers?: Array<Exclude<McpServer, { type: 'acp' }> | HostMcpServer>;
-  /** Absolute paths; only where the agent advertised `additionalDirectories`. Default: absent. */
+  /**
+   * Absolute paths; only where the agent advertised `additionalDirectories`. For what the agent does by itself: `fs` and
+   * `terminal` stay inside `cwd`. Default: absent.
+   */
   additionalDirectories?: string[];
   /** Only where the agent advertised `systemPrompt`. A string appends. Default: absent. */
   systemPrompt?: string | SystemPrompt;
