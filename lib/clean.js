@@ -10,7 +10,10 @@ const { stripControlSequences } = require('../binding.js');
 /** Control characters in a string. */
 const SUSPECT = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 
-/** Members that are data for programs, as the agent gave them: of tools, of extensions, of the command of a sign-in method. */
+/**
+ * Members that are data for programs, as the agent gave them: of tools, of extensions, of the command of a sign-in method. Those
+ * of updates are named in Rust; a test compares.
+ */
 const DATA = new Set(['rawInput', 'rawOutput', '_meta', 'args', 'env']);
 
 /**

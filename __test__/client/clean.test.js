@@ -30,6 +30,28 @@ test('what is data for programs is as the agent sent it', () => {
   assert.deepEqual(clean({ ...update }), { ...update, title: 'red' });
 });
 
+test('an update is cleaned in Rust as this does it', async () => {
+  const dirty = '\u001b[31mred\u009d\r';
+  const members = ['title', 'rawInput', 'rawOutput', '_meta', 'args', 'env', 'name', 'more', 'raw\u0007'];
+  const each = (/** @type {any} */ value) => Object.fromEntries(members.map((name) => [name, value]));
+  const more = { list: [dirty, [each(dirty)]], nested: each(each(dirty)) };
+  const update = { sessionUpdate: 'tool_call', toolCallId: 't', ...each(dirty), more };
+  const client = await AcpClient.launch({
+    ...script([{ do: 'initialize' }, { do: 'session_new' }, { do: 'prompt_begin' }, { do: 'update', update }, { do: 'prompt_end' }]),
+    cwd: process.cwd(), env: {},
+  });
+  try {
+    const session = await client.newSession();
+    const events = [];
+    for await (const event of session.prompt('go')) events.push(event);
+    const { sessionUpdate: type, ...shown } = clean(JSON.parse(JSON.stringify(update)));
+    assert.deepEqual(events, [{ ...shown, type, sessionId: session.id }]);
+    assert.deepEqual([shown.title, shown.rawInput, shown.more.nested.title.env], ['red', dirty, dirty]);
+  } finally {
+    await client.close();
+  }
+});
+
 test('depth is no danger', () => {
   const depth = 200_000;
   let value = /** @type {any} */ ('\u001b[31mdeep');

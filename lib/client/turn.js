@@ -1,6 +1,6 @@
 'use strict';
 
-const { EventQueue, HIGH, HIGH_UNITS } = require('./event-queue.js');
+const { EventQueue } = require('./event-queue.js');
 
 /**
  * A running turn. Its events are kept until it is known whether somebody iterates; a turn that is only awaited keeps none.
@@ -18,13 +18,14 @@ class PromptTurn {
     /** @type {EventQueue<any> | undefined} */
     this.queue = undefined;
     /**
-     * Events that came before anybody said what they want, each followed by the length of its text. `undefined`: they are
-     * not wanted.
+     * Events that came before anybody said what they want. `undefined`: they are not wanted. When it would press, nobody has
+     * asked for so long that nobody will.
      *
-     * @type {any[] | undefined}
+     * @type {EventQueue<any> | undefined}
      */
-    this.unclaimed = [];
-    this.unclaimedUnits = 0;
+    this.unclaimed = new EventQueue(() => {
+      this.unclaimed = undefined;
+    });
     /** @type {Promise<any>} */
     this.result = Promise.resolve();
   }
@@ -49,19 +50,12 @@ class PromptTurn {
    * @param {number} units Length of the text that it was read from.
    */
   push(event, units) {
-    if (this.queue !== undefined) {
-      this.queue.push(event, units);
-    } else if (this.unclaimed !== undefined) {
-      this.unclaimed.push(event, units);
-      this.unclaimedUnits += units;
-      // Nobody has asked for so long that nobody will.
-      if (this.unclaimed.length >= 2 * HIGH || this.unclaimedUnits >= HIGH_UNITS) this.unclaimed = undefined;
-    }
+    (this.queue ?? this.unclaimed)?.push(event, units);
   }
 
   [Symbol.asyncIterator]() {
-    const queue = new EventQueue(this.onPressure);
-    const held = this.unclaimed ?? [];
+    const queue = this.unclaimed ?? new EventQueue(this.onPressure);
+    queue.onPressure = this.onPressure;
     this.unclaimed = undefined;
     // Whoever iterated before gets no more, so has nothing to hold back.
     if (this.queue?.paused) this.queue.press(false);
@@ -69,7 +63,6 @@ class PromptTurn {
     queue.onLeave = () => {
       if (this.queue === queue) this.queue = undefined;
     };
-    for (let i = 0; i < held.length; i += 2) queue.push(held[i], held[i + 1]);
     this.result.then(
       () => queue.end(),
       (error) => queue.end(error),

@@ -112,9 +112,7 @@ pub(super) async fn run(transport: Transport, mut commands: UnboundedReceiver<Co
             exit = &mut exited, if ends.exit.is_none() => ends.on_exit(exit, Instant::now()),
             () = std::future::ready(()), if goes_on => {
                 state.now = Instant::now();
-                while let Ok(command) = commands.try_recv() {
-                    state.on_command(command);
-                }
+                state.take_commands(&mut commands);
                 if state.next_deadline().is_some_and(|deadline| deadline <= state.now) {
                     state.on_timer();
                 }
@@ -212,10 +210,14 @@ impl State {
 
     /// What the host said before it answered goes out before the answer.
     fn on_answer_after(&mut self, finished: Finished, commands: &mut UnboundedReceiver<Command>) {
+        self.take_commands(commands);
+        self.on_answer(finished);
+    }
+
+    fn take_commands(&mut self, commands: &mut UnboundedReceiver<Command>) {
         while let Ok(command) = commands.try_recv() {
             self.on_command(command);
         }
-        self.on_answer(finished);
     }
 
     /// Whether the agent owes an answer that somebody waits for.

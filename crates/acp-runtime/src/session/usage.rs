@@ -258,16 +258,16 @@ fn read(result: &RawValue) -> Option<(Tokens, Source)> {
         }
         _ => {}
     });
-    let within = |place: &'_ Option<Value>, name| place.as_ref().and_then(|place| place.get(name)).cloned();
+    let (quota, field_meta) = (quota.as_ref(), field_meta.as_ref());
     let places = [
-        (usage, Source::PromptResult),
-        (within(&quota, "token_count"), Source::MetaQuota),
+        (usage.as_ref(), Source::PromptResult),
+        (quota.and_then(|quota| quota.get("token_count")), Source::MetaQuota),
         (quota, Source::MetaQuota),
-        (within(&field_meta, "usage"), Source::MetaFieldMeta),
+        (field_meta.and_then(|meta| meta.get("usage")), Source::MetaFieldMeta),
         (field_meta, Source::MetaFieldMeta),
-        (meta_usage, Source::MetaUsage),
+        (meta_usage.as_ref(), Source::MetaUsage),
     ];
-    places.into_iter().find_map(|(place, source)| Some((Tokens::read(&place?)?, source)))
+    places.into_iter().find_map(|(place, source)| Some((Tokens::read(place?)?, source)))
 }
 
 /// A place where counts may be, unless it is too large to hold nothing else.

@@ -54,7 +54,9 @@ fn a_governed_call_stays_governed() {
     let mut tracker = ToolCallTracker::default();
     let mut class = |message: Value| {
         let text = message.to_string();
-        tracker.apply(&ToolCallPatch::decode(&text).unwrap()).classification()
+        let patch = ToolCallPatch::decode(&text).unwrap();
+        tracker.apply(&patch);
+        tracker.get(patch.id()).unwrap().classification()
     };
     let commands = Classification::Category(Category::CommandExecution);
     assert_eq!(class(json!({ "toolCallId": "t" })), Classification::Deny);

@@ -256,31 +256,26 @@ impl Default for ToolCallTracker {
 }
 
 impl ToolCallTracker {
-    /// Merges a message and returns the whole call.
-    pub fn apply(&mut self, patch: &ToolCallPatch<'_>) -> &MergedToolCall {
-        self.apply_in(None, patch)
+    /// Merges a message.
+    pub fn apply(&mut self, patch: &ToolCallPatch<'_>) {
+        self.apply_in(None, patch);
     }
 
     /// The same for a call of a child session, whose ids may be those of its parent.
-    pub fn apply_in(&mut self, child: Option<&str>, patch: &ToolCallPatch<'_>) -> &MergedToolCall {
-        let key = key(child, patch.id());
-        self.calls.get_or_insert_mut_ref(&*key, Entry::default).call.apply(patch);
-        self.weigh(&key);
-        &self.calls.get_or_insert_ref(&*key, Entry::default).call
+    pub fn apply_in(&mut self, child: Option<&str>, patch: &ToolCallPatch<'_>) {
+        self.with_call(&key(child, patch.id()), |call| call.apply(patch));
     }
 
     /// The call with this id as the host may show it: every string inside is cleaned and bounded. What was not patched since
     /// it was last shown is not cleaned again.
     pub fn view_in(&mut self, child: Option<&str>, id: &str) -> Result<Box<RawValue>> {
-        let key = key(child, id);
-        let view = self.calls.get_or_insert_mut_ref(&*key, Entry::default).call.view();
-        self.weigh(&key);
-        view
+        self.with_call(&key(child, id), MergedToolCall::view)
     }
 
-    /// Counts anew what a call holds, and makes room for it.
-    fn weigh(&mut self, key: &str) {
+    /// Does something with a call, counts anew what it holds, and makes room for it.
+    fn with_call<T>(&mut self, key: &str, work: impl FnOnce(&mut MergedToolCall) -> T) -> T {
         let entry = self.calls.get_or_insert_mut_ref(key, Entry::default);
+        let done = work(&mut entry.call);
         let weight = entry.call.weight() + key.len();
         let before = std::mem::replace(&mut entry.weight, weight);
         self.bytes = self.bytes - before + weight;
@@ -289,9 +284,10 @@ impl ToolCallTracker {
             let Some((_, entry)) = self.calls.pop_lru() else { break };
             self.bytes -= entry.weight;
         }
+        done
     }
 
-    /// The call with this id, exactly as the agent sent it.
+    /// The call with this id. Its JSON is as the agent sent it, or clean if it was shown since.
     pub fn get(&self, id: &str) -> Option<&MergedToolCall> {
         self.calls.peek(id).map(|entry| &entry.call)
     }
