@@ -187,7 +187,8 @@ export interface LaunchOptions {
   /** Milliseconds for every other request but `session/prompt`, as {@link CallOptions.timeoutMs}. Default: 60,000. */
   requestTimeoutMs?: number;
   /**
-   * Longest message accepted, in bytes; a longer one is skipped and counted, and so is one of more than 1,000,000 JSON values.
+   * Longest message accepted, in bytes; a longer one is skipped and counted, and so is one of more than 1,000,000 JSON values,
+   * of which an empty list or object counts as two.
    * A message is parsed at once, on the host's event loop where it is shown: lower the limit where a pause of some hundred
    * milliseconds is too much. Default: 32 MiB (33,554,432).
    */

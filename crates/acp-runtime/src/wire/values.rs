@@ -2,8 +2,8 @@
 
 use crate::text::jsonstr::string_end;
 
-/// Whether a line holds more than `max` JSON values, by the brackets and commas outside of its strings. Linear in the length;
-/// the line may be anything.
+/// Whether a line holds more than `max` JSON values, by the brackets and commas outside of its strings. An empty list or object
+/// counts as two. Linear in the length; the line may be anything.
 pub fn exceed(line: &[u8], max: usize) -> bool {
     // Each value but the first has one such byte.
     if line.len() <= max {
